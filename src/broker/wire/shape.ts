@@ -1,0 +1,120 @@
+/**
+ * Closed objects and bounded lists of fields ("Objects are closed", NIP-BA "Wire and normalization"). A shape is a
+ * table of members; it reads and writes in the order of the table, so equal values give equal bytes.
+ */
+import { accept, describe, mismatch } from './field.ts';
+import type { Field, Reading } from './field.ts';
+import type { JsonValue } from './json.ts';
+import { boolean, oneOf, unsigned } from './scalars.ts';
+import { shown } from './text.ts';
+
+/** A member that may be left out. `omitWhen` is a value the writer leaves out too. */
+export interface Optional<T> {
+  readonly optional: Field<T>;
+  readonly omitWhen?: T;
+}
+
+/** A member that always has this very value: demanded and written on the wire, absent from what is read. */
+export interface Constant<T> {
+  readonly constant: T;
+  readonly field: Field<T>;
+}
+
+type Member<T> = Field<T> | Optional<T> | Constant<T>;
+type Members = Readonly<Record<string, Member<unknown>>>;
+type Flat<T> = { readonly [K in keyof T]: T[K] };
+type NamesOf<M, Sort> = { [K in keyof M]: M[K] extends Sort ? K : never }[keyof M];
+
+/** What a field reads. */
+export type Read<F> = F extends Field<infer T> ? T : F extends Optional<infer T> ? T : never;
+/** The object that a table of members describes: optional ones by omission, never undefined; no constants. */
+export type ObjectOf<M> = Flat<
+  { [K in NamesOf<M, Field<unknown>>]: Read<M[K]> } & { [K in NamesOf<M, Optional<unknown>>]?: Read<M[K]> }
+>;
+
+/** `field`, or nothing at all. */
+export function optional<T>(field: Field<T>): Optional<T> {
+  return { optional: field };
+}
+
+/** An optional boolean that defaults to false: accepted as false, but not sent. */
+export const flag: Optional<boolean> = { optional: boolean, omitWhen: false };
+
+/** The word that says what an object is. */
+export function word<const Word extends string>(text: Word): Constant<Word> {
+  return { constant: text, field: oneOf(text) };
+}
+
+/** A version member: this number, in integer syntax. */
+export function version(number: number): Constant<number> {
+  return { constant: number, field: unsigned(number, number) };
+}
+
+/** An object of exactly these members. */
+export function object<M extends Members>(members: M): Field<ObjectOf<M>> {
+  const table = Object.entries<Member<unknown>>(members);
+  const names = new Set(table.map(([name]) => name));
+  return {
+    read(value, path) {
+      if (value.type !== 'object') return mismatch(path, describe(value), 'an object');
+      const [twice] = value.repeated;
+      if (twice !== undefined) return mismatch(inside(path, shown(twice)), 'the member twice', 'once');
+      const result: Record<string, unknown> = {};
+      for (const [name, member] of table) {
+        const found = value.members.get(name);
+        const reading = readMember(member, found, inside(path, name));
+        if (!reading.ok) return reading;
+        if (found !== undefined && !('constant' in member)) result[name] = reading.value;
+      }
+      for (const name of value.members.keys()) {
+        if (!names.has(name)) return mismatch(inside(path, shown(name)), 'a member', 'none of that name');
+      }
+      return accept(result as ObjectOf<M>); // each member of the table was read, so this is the object it describes
+    },
+    write(value) {
+      const given = new Map(Object.entries<unknown>(value));
+      const written = table.flatMap(([name, member]) => writeMember(name, member, given.get(name)));
+      return `{${written.join(',')}}`;
+    },
+  };
+}
+
+function readMember(member: Member<unknown>, found: JsonValue | undefined, path: string): Reading<unknown> {
+  if (found !== undefined) return fieldOf(member).read(found, path);
+  return 'optional' in member ? accept(undefined) : mismatch(path, 'nothing', 'the member');
+}
+
+function fieldOf(member: Member<unknown>): Field<unknown> {
+  if ('optional' in member) return member.optional;
+  return 'constant' in member ? member.field : member;
+}
+
+function writeMember(name: string, member: Member<unknown>, value: unknown): readonly string[] {
+  if ('constant' in member) return [`"${name}":${member.field.write(member.constant)}`];
+  if ('optional' in member && (value === undefined || value === member.omitWhen)) return [];
+  return [`"${name}":${fieldOf(member).write(value)}`];
+}
+
+function inside(path: string, name: string): string {
+  return path === '' ? name : `${path}.${name}`;
+}
+
+/** An array of `min` to `max` items. */
+export function list<T>(item: Field<T>, { min = 0, max = Infinity } = {}): Field<readonly T[]> {
+  return {
+    read(value, path) {
+      if (value.type !== 'array') return mismatch(path, describe(value), 'an array');
+      if (value.items.length < min || value.items.length > max) {
+        return mismatch(path, describe(value), `an array of ${min} to ${max}`);
+      }
+      const items: T[] = [];
+      for (const [index, found] of value.items.entries()) {
+        const reading = item.read(found, `${path}[${index}]`);
+        if (!reading.ok) return reading;
+        items.push(reading.value);
+      }
+      return accept(items);
+    },
+    write: (items) => `[${items.map((each) => item.write(each)).join(',')}]`,
+  };
+}
