@@ -1,0 +1,9 @@
+import type { AdapterProfile } from './profile.ts';
+
+export const goose: AdapterProfile = {
+  name: 'goose',
+  title: 'goose',
+  launch: { runs: 'command', command: 'goose', args: ['acp'] },
+  standingRole: 'first-message',
+  docsUrl: 'https://block.github.io/goose/docs/guides/acp-clients',
+};

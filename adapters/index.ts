@@ -1,0 +1,10 @@
+/**
+ * Agent programs: what we know of each, as data.
+ * in: a catalogue name, or the command of a program the catalogue does not know.
+ * out: its profile, and the command line that starts it. scripted/ is a program of its own and is spawned, not imported.
+ */
+export { adapterNames, findAdapter } from './catalogue.ts';
+export { customAdapter } from './custom.ts';
+export { commandLine, scriptedModule } from './launch.ts';
+export type { CommandLine } from './launch.ts';
+export type { AdapterProfile, Launch, StandingRole } from './profile.ts';

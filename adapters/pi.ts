@@ -1,0 +1,10 @@
+import type { AdapterProfile } from './profile.ts';
+
+export const pi: AdapterProfile = {
+  name: 'pi',
+  title: 'Pi',
+  launch: { runs: 'command', command: 'pi-acp', args: [] },
+  standingRole: 'first-message',
+  docsUrl: 'https://github.com/svkozak/pi-acp',
+  notes: ['Never asks for permission: it runs every tool it decides to run.', 'Needs the program pi on PATH.'],
+};

@@ -1,0 +1,9 @@
+import type { AdapterProfile } from './profile.ts';
+
+export const scripted: AdapterProfile = {
+  name: 'scripted',
+  title: 'Scripted agent',
+  launch: { runs: 'node-module', module: 'scripted', args: [] },
+  standingRole: 'capability',
+  notes: ['Plays a script instead of asking a model; one more argument names the script. For demos and tests.'],
+};

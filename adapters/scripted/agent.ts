@@ -1,0 +1,168 @@
+/**
+ * The agent: what each method of ACP version 1 does, by the script.
+ * in: requests and notifications of the client. out: answers, and turns that play rules. Sessions run beside each
+ * other; within one session a second prompt is refused while the first is unanswered. It has no tools of its own and
+ * touches nothing but what a script's steps name.
+ */
+import { isAbsolute } from 'node:path';
+import { asText, isList, isMembers } from './json.ts';
+import type { Json, Members } from './json.ts';
+import { sleep } from './pause.ts';
+import type { Handlers } from './peer.ts';
+import { rulebook } from './rulebook.ts';
+import type { RpcError, Script } from './script.ts';
+import type { Outside } from './stage.ts';
+import { startTurn } from './turn.ts';
+import type { Turn } from './turn.ts';
+import { variablesOf } from './variables.ts';
+
+interface Session {
+  readonly id: string;
+  readonly cwd: string;
+  readonly system: string;
+  turn: Turn | undefined;
+  isBusy: boolean;
+}
+
+type Params = Members;
+
+/** The codes ACP agents use: JSON-RPC's own, and -32002 for a session nobody knows. */
+const INVALID_REQUEST = -32600;
+const METHOD_NOT_FOUND = -32601;
+const INVALID_PARAMS = -32602;
+const RESOURCE_NOT_FOUND = -32002;
+
+export function agent(script: Script, outside: Outside): Handlers {
+  const { peer } = outside;
+  const sessions = new Map<string, Session>();
+  const rules = rulebook(script.rules, outside.gates.claim);
+  let isInitialized = false;
+  let prompts = 0;
+
+  const refuse = (id: Json, code: number, message: string): Promise<void> =>
+    peer.refuse(id, { code, message, data: undefined });
+
+  const open = (id: string, params: Params): Session => {
+    const session = { id, cwd: asText(params['cwd']), system: systemPrompt(params), turn: undefined, isBusy: false };
+    sessions.set(id, session);
+    return session;
+  };
+
+  const initialize = async (id: Json): Promise<void> => {
+    const { initialize: said, newSession } = script;
+    if (said.never) return;
+    if (said.delayMs > 0) await sleep(said.delayMs, NEVER);
+    if (said.dieBefore !== undefined) return outside.die(said.dieBefore);
+    if (said.error !== undefined) return peer.refuse(id, said.error);
+    isInitialized = true;
+    return peer.respond(id, {
+      protocolVersion: said.protocolVersion,
+      agentCapabilities: said.capabilities ?? capabilities(newSession.systemPrompt),
+      agentInfo: said.agentInfo ?? { name: 'skep-scripted', title: 'Scripted agent', version: '1' },
+      authMethods: said.authMethods,
+      ...(said.meta === undefined ? {} : { _meta: said.meta }),
+    });
+  };
+
+  const newSession = async (id: Json, params: Params): Promise<void> => {
+    const { newSession: said } = script;
+    if (!isInitialized) return refuse(id, INVALID_REQUEST, 'initialize comes first');
+    const { cwd, mcpServers } = params;
+    if (typeof cwd !== 'string' || !isAbsolute(cwd)) return refuse(id, INVALID_PARAMS, 'cwd: expected an absolute path');
+    if (!isList(mcpServers)) return refuse(id, INVALID_PARAMS, 'mcpServers: expected a list');
+    if (said.never) return;
+    if (said.error !== undefined) return peer.refuse(id, said.error);
+    const session = open(`session-${outside.newId()}`, params);
+    for (const update of said.before) await peer.notify('session/update', { sessionId: session.id, update });
+    const offered = Object.entries({ modes: said.modes, models: said.models, configOptions: said.configOptions });
+    const extras = offered.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]));
+    await peer.respond(id, { sessionId: session.id, ...Object.fromEntries(extras) });
+    for (const update of said.after) await peer.notify('session/update', { sessionId: session.id, update });
+  };
+
+  const prompt = async (id: Json, params: Params): Promise<void> => {
+    const session = sessions.get(asText(params['sessionId']));
+    if (session === undefined) return refuse(id, RESOURCE_NOT_FOUND, 'sessionId: no such session');
+    const blocks = params['prompt'];
+    if (!isList(blocks)) return refuse(id, INVALID_PARAMS, 'prompt: expected a list of content blocks');
+    if (session.isBusy) return refuse(id, INVALID_REQUEST, 'this session is still answering a prompt');
+    session.isBusy = true;
+    prompts += 1;
+    const { cwd, system } = session;
+    const texts = blocks.flatMap((block) => (isMembers(block) && block['type'] === 'text' ? asText(block['text']) : []));
+    const variables = variablesOf(
+      { blocks: texts, sessionId: session.id, cwd, system, pid: outside.pid, number: prompts },
+    );
+    const steps = rules.choose(variables);
+    if (steps === undefined) await outside.stderr.write('scripted agent: no rule matches this prompt\n');
+    session.turn = startTurn({
+      outside,
+      sessionId: session.id,
+      variables,
+      steps: steps ?? [],
+      onCancel: script.onCancel,
+      answer: async (answer) => {
+        session.isBusy = false;
+        if (answer.type === 'error') await peer.refuse(id, answer.error);
+        else await peer.respond(id, answer.result);
+      },
+    });
+  };
+
+  const other = async (id: Json, method: string, params: Params): Promise<void> => {
+    const answer = script.answers.get(method);
+    if (answer === undefined) return refuse(id, METHOD_NOT_FOUND, `method not found: ${method}`);
+    if (answer.type === 'error') return peer.refuse(id, answer.error);
+    // A session that a script says it can load or resume is one it can be prompted in.
+    const sessionId = params['sessionId'];
+    if (OPENING.has(method) && typeof sessionId === 'string') open(sessionId, params);
+    return peer.respond(id, answer.result);
+  };
+
+  const answered = (id: Json, method: string, params: Params): Promise<void> => {
+    switch (method) {
+      case 'initialize':
+        return initialize(id);
+      case 'session/new':
+        return newSession(id, params);
+      case 'session/prompt':
+        return prompt(id, params);
+      default:
+        return other(id, method, params);
+    }
+  };
+
+  return {
+    request: (id, method, params) => {
+      answered(id, method, isMembers(params) ? params : {}).catch((error: unknown) => {
+        const refusal: RpcError = { code: -32603, message: String(error), data: undefined };
+        void peer.refuse(id, refusal);
+      });
+    },
+    notification: (method, params) => {
+      if (method !== 'session/cancel' || !isMembers(params)) return;
+      void sessions.get(asText(params['sessionId']))?.turn?.cancel();
+    },
+  };
+}
+
+const NEVER = new AbortController().signal;
+const OPENING: ReadonlySet<string> = new Set(['session/load', 'session/resume']);
+
+function capabilities(systemPrompt: boolean): Members {
+  return {
+    loadSession: false,
+    promptCapabilities: {},
+    ...(systemPrompt ? { sessionCapabilities: { systemPrompt: {} } } : {}),
+  };
+}
+
+/** The standing text, in any of the forms that clients send: content blocks, a string, or `_meta` append. */
+function systemPrompt(params: Params): string {
+  const meta = params['_meta'];
+  const given = params['systemPrompt'] ?? (isMembers(meta) ? meta['systemPrompt'] : undefined);
+  if (!isMembers(given)) return asText(given);
+  const { append, content } = given;
+  if (append !== undefined) return asText(append);
+  return isList(content) ? content.map((block) => (isMembers(block) ? asText(block['text']) : '')).join('\n') : '';
+}
