@@ -1,0 +1,63 @@
+/**
+ * Every code a failure can carry, and what it becomes outside. One table, so that the exit code a script sees and the
+ * word an operator greps for are decided in one place. Nobody reads a message to decide; they read `code`.
+ *
+ * A failure is the outside misbehaving (disk, network, child process). A refusal is a value, a bug throws as it is.
+ */
+export const FAILURES = {
+  /** A demo step, a replay or a doctor's check was not seen to hold. */
+  not_seen: { exit: 1 },
+  /** Wrong words on the command line. */
+  usage: { exit: 2 },
+  /** A config, key or script file that cannot be used; the message names file, line and member. */
+  config: { exit: 2 },
+  /** Another supervisor holds the data directory. */
+  in_use: { exit: 4 },
+  storage_full: { exit: 5 },
+  storage_readonly: { exit: 5 },
+  storage_corrupt: { exit: 5 },
+  /** The database was written by a newer skep. */
+  storage_newer: { exit: 5 },
+  /** Another process keeps the database locked beyond the bounded wait. */
+  storage_busy: { exit: 5 },
+  storage_failed: { exit: 5 },
+  /** A port or socket cannot be listened on. */
+  listen: { exit: 6 },
+  /** No supervisor answers on the data directory's socket. */
+  not_running: { exit: 7 },
+  /** An agent program could not be started or did not behave; `AgentFailure` says how. */
+  agent: { exit: 1 },
+  /** The relay did not answer, or answered no. */
+  relay: { exit: 1 },
+  /** A second signal forced the end. */
+  forced: { exit: 130 },
+} as const satisfies Record<string, { readonly exit: number }>;
+
+export type FailureCode = keyof typeof FAILURES;
+
+/** A failure of the outside: a stable `code`, one line for people, the original as `cause`. */
+export class Failure extends Error {
+  readonly code: FailureCode;
+
+  constructor(code: FailureCode, message: string, options?: { readonly cause?: unknown }) {
+    super(message, options);
+    this.name = 'Failure';
+    this.code = code;
+  }
+}
+
+/** The exit code of whatever ended the program: a failure's own, 70 for a bug. */
+export function exitCodeOf(error: unknown): number {
+  return error instanceof Failure ? FAILURES[error.code].exit : 70;
+}
+
+/** A refusal: expected, decided, told as a value. `code` is stable, `detail` is for people and holds no secret. */
+export interface Refusal<Code extends string = string> {
+  readonly ok: false;
+  readonly code: Code;
+  readonly detail: string;
+}
+
+export function refuse<Code extends string>(code: Code, detail: string): Refusal<Code> {
+  return { ok: false, code, detail };
+}

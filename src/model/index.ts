@@ -1,0 +1,12 @@
+/**
+ * The words every room speaks.
+ * in: nothing; this room imports nothing of ours. out: ids, units of time, failures and refusals, safe excerpts.
+ */
+export { asChannelId, asEventId, asPubkey, channelId, eventId, pubkey, shortId } from './ids.ts';
+export type { ChannelId, EventId, Pubkey } from './ids.ts';
+export { later, MAX_TIMER_MS, milliseconds, millisecondsOf, seconds, secondsOf } from './time.ts';
+export type { Clock, Milliseconds, Random, Seconds } from './time.ts';
+export { exitCodeOf, Failure, FAILURES, refuse } from './failure.ts';
+export type { FailureCode, Refusal } from './failure.ts';
+export { excerpt, redact } from './excerpt.ts';
+export { unreachable } from './unreachable.ts';

@@ -1,0 +1,15 @@
+/**
+ * Nostr as pure functions.
+ * in: src/model. out: events and their verification, tags and threads, filters, owner attestations, key texts.
+ * Signing is here as mathematics; only the broker (and the relay, for its own events) holds a key to sign with.
+ */
+export { isXOnly, publicKeyOf } from './curve.ts';
+export { eventIdOf, parseEvent, signEvent, verifyEvent } from './event.ts';
+export type { EventTemplate, Tag, UnverifiedEvent, VerifiedEvent } from './event.ts';
+export { channelOf, destinationOf, firstValue, mentions, mentionsOf, replyTags, threadOf } from './tags.ts';
+export type { ThreadPlace } from './tags.ts';
+export { filterToWire, matchesFilter, parseFilter } from './filter.ts';
+export type { Filter } from './filter.ts';
+export { attest, attestationIn, checkAttestation } from './attestation.ts';
+export type { Attestation } from './attestation.ts';
+export { parsePubkey, parseSecretKey, toNpub } from './keys.ts';

@@ -1,0 +1,57 @@
+/**
+ * Keys as people write them: npub or hex for a public key, nsec or hex for a secret one. A mistake is told by what was
+ * expected; a secret is never repeated.
+ */
+import { decode, npubEncode } from 'nostr-tools/nip19';
+import { asPubkey, excerpt, refuse } from '../model/index.ts';
+import type { Pubkey, Refusal } from '../model/index.ts';
+import { isXOnly, publicKeyOf } from './curve.ts';
+
+/** An npub, or 64 hex characters in either case, as a pubkey on the curve. */
+export function parsePubkey(text: string): { readonly ok: true; readonly pubkey: Pubkey } | Refusal<'pubkey'> {
+  const trimmed = text.trim();
+  if (/^nsec1/i.test(trimmed)) return refuse('pubkey', 'expected a public key (npub or hex), found a secret key; replace it');
+  const hex = /^npub1/i.test(trimmed) ? decodeAs('npub', trimmed.toLowerCase()) : trimmed.toLowerCase();
+  const pubkey = typeof hex === 'string' ? asPubkey(hex) : undefined;
+  if (pubkey === undefined || !isXOnly(Buffer.from(pubkey, 'hex'))) {
+    return refuse('pubkey', `expected an npub or 64 hex characters of a public key, found ${describe(trimmed)}`);
+  }
+  return { ok: true, pubkey };
+}
+
+/** An nsec, or 64 hex characters, as a 32-byte secret key with its pubkey. The text never appears in a refusal. */
+export function parseSecretKey(
+  text: string,
+): { readonly ok: true; readonly secretKey: Uint8Array; readonly pubkey: Pubkey } | Refusal<'secret_key'> {
+  const trimmed = text.replace(/^\uFEFF/, '').trim();
+  const expected = 'expected an nsec or 64 hex characters of a secret key';
+  if (/^npub1/i.test(trimmed)) return refuse('secret_key', `${expected}, found a public key (npub)`);
+  const decoded = /^nsec1/i.test(trimmed) ? decodeAs('nsec', trimmed.toLowerCase()) : undefined;
+  const bytes = decoded ?? (/^[0-9a-f]{64}$/i.test(trimmed) ? Buffer.from(trimmed, 'hex') : undefined);
+  const secretKey = bytes instanceof Uint8Array ? new Uint8Array(bytes) : undefined;
+  const xOnly = secretKey === undefined ? undefined : publicKeyOf(secretKey);
+  const pubkey = xOnly === undefined ? undefined : asPubkey(Buffer.from(xOnly).toString('hex'));
+  if (secretKey === undefined || pubkey === undefined) {
+    return refuse('secret_key', `${expected}, found ${trimmed.length} characters that are neither`);
+  }
+  return { ok: true, secretKey, pubkey };
+}
+
+/** The npub of a pubkey, for people. */
+export function toNpub(pubkey: Pubkey): string {
+  return npubEncode(pubkey);
+}
+
+function decodeAs(type: 'npub' | 'nsec', text: string): string | Uint8Array | undefined {
+  try {
+    const decoded = decode(text);
+    return decoded.type === type ? decoded.data : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function describe(text: string): string {
+  // 64 hex characters in the wrong place may be a secret key: say only what can be said of any text.
+  return /^[0-9a-f]{32,}$/i.test(text) ? `${text.length} hex characters` : `"${excerpt(text, 24)}"`;
+}

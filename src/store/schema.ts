@@ -1,0 +1,67 @@
+/**
+ * The schema of a supervisor's data directory, `skep.db`. Which room reads and writes a table is said at the table;
+ * every time column says its unit. Released entries are never edited.
+ */
+import type { Migrations } from './migrations.ts';
+
+export const SUPERVISOR_SCHEMA: Migrations = [
+  `
+  -- supervisor/inbox: one row an accepted event and agent, kept for ever as the memory of what was handled; its body
+  -- is dropped when it ends.
+  CREATE TABLE inbox (
+    seq INTEGER PRIMARY KEY,
+    agent TEXT NOT NULL,
+    event_id TEXT NOT NULL,
+    channel TEXT NOT NULL,
+    destination TEXT NOT NULL,
+    author TEXT NOT NULL,
+    rule TEXT NOT NULL,
+    hops INTEGER NOT NULL,
+    received_at_ms INTEGER NOT NULL,
+    status TEXT NOT NULL CHECK (status IN ('queued', 'dispatched', 'done', 'dead')),
+    attempts INTEGER NOT NULL DEFAULT 0,
+    interrupted INTEGER NOT NULL DEFAULT 0,
+    not_before_ms INTEGER NOT NULL DEFAULT 0,
+    turn TEXT,
+    outcome TEXT,
+    event TEXT,
+    UNIQUE (agent, event_id)
+  );
+  CREATE INDEX inbox_live ON inbox (agent, seq) WHERE status IN ('queued', 'dispatched');
+  CREATE INDEX inbox_channel ON inbox (agent, channel, seq);
+
+  -- broker/journal: one row a brokered operation, kept as long as the principal can submit.
+  CREATE TABLE journal (
+    id INTEGER PRIMARY KEY,
+    community TEXT NOT NULL,
+    principal TEXT NOT NULL,
+    request_id TEXT NOT NULL,
+    digest TEXT NOT NULL,
+    action TEXT NOT NULL,
+    turn TEXT,
+    status TEXT NOT NULL CHECK (status IN ('claimed', 'signed', 'done')),
+    event TEXT,
+    result TEXT,
+    claimed_at_ms INTEGER NOT NULL,
+    UNIQUE (community, principal, request_id)
+  );
+  CREATE INDEX journal_open ON journal (id) WHERE status <> 'done';
+  CREATE INDEX journal_turn ON journal (turn) WHERE turn IS NOT NULL;
+
+  -- broker/feed: how far an agent has read a channel, and where it began. Seconds are the events' own.
+  CREATE TABLE resume (
+    agent TEXT NOT NULL,
+    channel TEXT NOT NULL,
+    floor_sec INTEGER NOT NULL,
+    seen_sec INTEGER NOT NULL,
+    PRIMARY KEY (agent, channel)
+  );
+
+  -- acp: agent programs we started, so that a later start can end those a crash left behind.
+  CREATE TABLE processes (
+    pid INTEGER PRIMARY KEY,
+    started TEXT NOT NULL,
+    agent TEXT NOT NULL
+  )
+  `,
+];
