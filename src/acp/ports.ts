@@ -1,0 +1,113 @@
+/**
+ * What a running agent program is to the supervisor: one process, its sessions, one call at a time each with a
+ * deadline of ours. Everything that waits settles when the process ends.
+ */
+import type { ChannelId } from '../model/index.ts';
+
+/** How to start a program. `env` is the whole environment of the child: nothing is inherited. */
+export interface LaunchPlan {
+  readonly agentName: string;
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** Why a process could not be used, or ended. Five start failures are told apart, then the ways of ending. */
+export type ProcessEnd =
+  | { readonly how: 'not_found'; readonly command: string }
+  | { readonly how: 'not_executable'; readonly command: string }
+  | { readonly how: 'exited_at_start'; readonly command: string; readonly exitCode: number; readonly stderrTail: string }
+  | { readonly how: 'start_timeout'; readonly command: string; readonly afterMs: number }
+  | { readonly how: 'start_refused'; readonly command: string; readonly detail: string }
+  | { readonly how: 'exited'; readonly exitCode: number; readonly stderrTail: string }
+  | { readonly how: 'signalled'; readonly signal: string; readonly stderrTail: string }
+  | { readonly how: 'protocol'; readonly detail: string }
+  | { readonly how: 'stopped' };
+
+export type StopReason = 'end_turn' | 'cancelled' | 'max_tokens' | 'max_turn_requests' | 'refusal';
+
+/** How one prompt ended. `ended` is the agent's own word; the rest is ours. */
+export type PromptOutcome =
+  | { readonly status: 'ended'; readonly stopReason: StopReason; readonly seen: TurnOutput }
+  | { readonly status: 'error'; readonly code: number; readonly message: string; readonly seen: TurnOutput }
+  | { readonly status: 'idle_timeout'; readonly afterMs: number; readonly processAlive: boolean; readonly seen: TurnOutput }
+  | { readonly status: 'hard_timeout'; readonly afterMs: number; readonly processAlive: boolean; readonly seen: TurnOutput }
+  | { readonly status: 'cancelled'; readonly processAlive: boolean; readonly seen: TurnOutput }
+  | { readonly status: 'process_ended'; readonly end: ProcessEnd; readonly seen: TurnOutput };
+
+/** What the agent streamed in the turn. `text` is its message text, cut at `maxTextBytes`. */
+export interface TurnOutput {
+  readonly text: string;
+  readonly textCut: boolean;
+  readonly thoughts: number;
+  readonly toolCalls: number;
+  readonly updates: number;
+}
+
+export interface PromptRequest {
+  readonly sessionId: string;
+  /** ACP text blocks in order. */
+  readonly blocks: readonly string[];
+  /** No valid line from the agent for this long ends the turn. */
+  readonly idleTimeoutMs: number;
+  /** The turn ends after this long whatever happens. */
+  readonly hardTimeoutMs: number;
+  /** Called once the prompt's bytes were handed to the pipe. */
+  readonly onSent?: () => void;
+}
+
+export interface SessionRequest {
+  readonly cwd: string;
+  /** The standing text for the system role; only given when `takesSystemPrompt` is true. */
+  readonly systemPrompt?: string;
+}
+
+/** A permission request as it came, options unchecked. `id` keeps the agent's own JSON type (7, "7", 0, ""). */
+export interface PermissionRequest {
+  readonly id: string | number;
+  readonly sessionId: string;
+  readonly params: Readonly<Record<string, unknown>>;
+}
+
+/** The answer in ACP's own form. */
+export type PermissionAnswer =
+  | { readonly outcome: 'selected'; readonly optionId: string }
+  | { readonly outcome: 'cancelled' };
+
+/** Synchronous: policies that need no owner. A policy that waits comes with its own machine. */
+export type PermissionPolicy = (request: PermissionRequest) => PermissionAnswer;
+
+export interface AgentProcess {
+  readonly pid: number;
+  /** True when `session/new` takes the standing text in a system role; else it goes into the first prompt. */
+  readonly takesSystemPrompt: boolean;
+  readonly agentInfo: { readonly name: string; readonly version: string };
+  newSession(request: SessionRequest): Promise<{ readonly ok: true; readonly sessionId: string } | SessionRefused>;
+  /** One prompt at a time in a session; a second is a bug. Never rejects. */
+  prompt(request: PromptRequest): Promise<PromptOutcome>;
+  /**
+   * Asks the agent to stop the turn (`session/cancel`), answers what it had asked with `cancelled`, and waits the
+   * cancel grace. The prompt then ends as `cancelled`, with `processAlive: false` when the agent ignored it and the
+   * group was killed.
+   */
+  cancel(sessionId: string): void;
+  /** Ends stdin, waits, SIGTERM to the group, waits, SIGKILL to the group and every descendant. Twice is once. */
+  stop(): Promise<void>;
+  /** Settles once, when the program and its whole group are gone. */
+  readonly ended: Promise<ProcessEnd>;
+}
+
+export type SessionRefused =
+  | { readonly ok: false; readonly code: 'error'; readonly rpcCode: number; readonly detail: string }
+  | { readonly ok: false; readonly code: 'timeout'; readonly detail: string }
+  | { readonly ok: false; readonly code: 'process_ended'; readonly detail: string; readonly end: ProcessEnd };
+
+/** Where a credential and an endpoint go in the child's environment. */
+export const ENV_ENDPOINT = 'SKEP_BROKER_URL';
+export const ENV_CREDENTIAL = 'SKEP_CREDENTIAL';
+
+/** The channel a session serves, for logs. */
+export interface SessionLabel {
+  readonly channelId: ChannelId;
+}

@@ -1,0 +1,114 @@
+/**
+ * What the broker is to the rest of the house. The supervisor holds an `AgentLink` for each agent: a feed in, reads,
+ * the few messages skep itself writes, and credentials for agent processes. No key, socket or signature crosses here.
+ */
+import type { ChannelId, EventId, Pubkey, Seconds } from '../model/index.ts';
+import type { Filter, Tag, VerifiedEvent } from '../nostr/index.ts';
+
+/** Who an agent is to the broker. `secretKey` is 32 bytes and is held by the broker alone. */
+export interface AgentIdentity {
+  readonly name: string;
+  readonly pubkey: Pubkey;
+  readonly secretKey: Uint8Array;
+  readonly owner: Pubkey;
+  /** The NIP-OA `auth` tag, sent on the AUTH event where there is one. */
+  readonly attestation?: Tag;
+  /** The channels to follow; absent means every channel the relay says the agent is a member of. */
+  readonly channels?: readonly ChannelId[];
+  /** With `mentions` only events that name the agent are asked for; with `all` every message of the channel. */
+  readonly subscribe: 'mentions' | 'all';
+}
+
+/** What comes in, in order, one at a time: the next item waits until the consumer's promise has settled. */
+export type FeedItem =
+  | { readonly type: 'event'; readonly channelId: ChannelId; readonly event: VerifiedEvent }
+  | { readonly type: 'joined'; readonly channelId: ChannelId }
+  | { readonly type: 'left'; readonly channelId: ChannelId };
+
+export type FeedConsumer = (item: FeedItem) => Promise<void>;
+
+/** `complete` is false when the time ran out or the relay broke off: what came until then is in `events`. */
+export interface FetchResult {
+  readonly events: readonly VerifiedEvent[];
+  readonly complete: boolean;
+}
+
+/** `unknown`: no answer in time; the event may be on the relay, and the same event may be sent again. */
+export type PublishOutcome =
+  | { readonly status: 'accepted'; readonly eventId: EventId }
+  | { readonly status: 'rejected'; readonly eventId: EventId; readonly reason: string }
+  | { readonly status: 'unknown'; readonly eventId: EventId; readonly reason: string };
+
+export type UpstreamPhase = 'idle' | 'connecting' | 'authenticating' | 'ready' | 'waiting' | 'closed';
+
+/** One agent's connection, as `skep status` shows it. `lastError` is the relay's or the system's word, redacted. */
+export interface UpstreamStatus {
+  readonly agent: Pubkey;
+  readonly url: string;
+  readonly phase: UpstreamPhase;
+  readonly attempts: number;
+  readonly channels: readonly ChannelId[];
+  readonly lastError?: string;
+}
+
+/** A credential of one agent process (NIP-BA "Session and transport"). `token` goes to that process and nowhere else. */
+export interface SessionCredential {
+  readonly sessionId: string;
+  readonly endpoint: string;
+  readonly token: string;
+}
+
+/** The turn an agent process is in, told to the broker so that a journal record names the turn it belongs to. */
+export interface TurnBinding {
+  readonly turnId: string;
+  readonly channelId: ChannelId;
+}
+
+/** What skep itself writes as the agent: the text of an answer the agent streamed, or a notice about a failed turn. */
+export interface OwnMessage {
+  /** Stable over retries and restarts: the same id is one operation, at most once. */
+  readonly operationId: string;
+  readonly channelId: ChannelId;
+  readonly content: string;
+  /** The message answered; absent for a top-level message. */
+  readonly replyTo?: EventId;
+  /** A notice carries no `p` tag and the marker `["skep","notice"]`: it can never wake an agent. */
+  readonly kind: 'answer' | 'notice';
+  readonly turnId: string;
+}
+
+export interface AgentLink {
+  readonly pubkey: Pubkey;
+  /** Starts the feed. Exactly one consumer; a rejected promise is a bug of the consumer and stops this agent's feed. */
+  follow(consumer: FeedConsumer): void;
+  /** Stored events matching any of the filters, newest first, verified. Never rejects; see `complete`. */
+  fetch(filters: readonly Filter[], options: { readonly timeoutMs: number }): Promise<FetchResult>;
+  /** Publishes through the journal. Resolves in bounded time. */
+  say(message: OwnMessage): Promise<PublishOutcome>;
+  /** Issues a credential for one agent process. */
+  openSession(): SessionCredential;
+  /** Binds the turn in flight of a session, or none between turns. */
+  bindTurn(sessionId: string, turn: TurnBinding | undefined): void;
+  /** Revokes it: effective on the next byte, also for stored results. */
+  closeSession(sessionId: string): void;
+  /** Messages the agent has published in that turn (journal records with a positive outcome), oldest first. */
+  publishedIn(turnId: string): Promise<readonly EventId[]>;
+  status(): UpstreamStatus;
+}
+
+export interface Broker {
+  /** `http://127.0.0.1:<port>`, the NIP-BA endpoint without its path. */
+  readonly endpoint: string;
+  link(agent: Pubkey): AgentLink;
+  /** Stops taking actions, lets those under way end within `graceMs`, closes sockets. Closing twice is closing once. */
+  close(graceMs: number): Promise<void>;
+}
+
+/** Seconds a resumed subscription reaches back behind the newest event seen: authors' clocks differ. */
+export const RESUME_OVERLAP_SEC = 900;
+
+/** Where an agent began to follow a channel and how far it has read it. Seconds are the events' own stamps. */
+export interface ResumePoint {
+  readonly floorSec: Seconds;
+  readonly seenSec: Seconds;
+}
