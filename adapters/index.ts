@@ -1,7 +1,7 @@
 /**
  * Agent programs: what we know of each, as data.
  * in: a catalogue name, or the command of a program the catalogue does not know.
- * out: its profile, and the command line that starts it. scripted/ is a program of its own and is spawned, not imported.
+ * out: its profile, and the command line that starts it. scripted/ is a program of its own: spawned, never imported.
  */
 export { adapterNames, findAdapter } from './catalogue.ts';
 export { customAdapter } from './custom.ts';

@@ -1,6 +1,7 @@
 /**
  * What is known of an agent program before it runs: how to start it, and how it takes its standing text.
- * Data only. What an agent can do beyond that it says itself, in its answer to initialize; a profile never overrules it.
+ * Data only. What an agent can do beyond that, it says itself in its answer to initialize; a profile never overrules
+ * it.
  */
 export interface AdapterProfile {
   /** The word in a config file. Lower case. */
@@ -23,7 +24,7 @@ export type Launch =
 /**
  * How the standing text (workspace, base, system, ...) reaches the model.
  * `capability`: in session/new as `systemPrompt` content where the agent's sessionCapabilities name it, else as
- * `first-message`. `meta-append`: in session/new as `_meta.systemPrompt.append`. `first-message`: as a text block of its
- * own before the envelope, in the first prompt of each session.
+ * `first-message`. `meta-append`: in session/new as `_meta.systemPrompt.append`. `first-message`: as a text block of
+ * its own before the envelope, in the first prompt of each session.
  */
 export type StandingRole = 'capability' | 'meta-append' | 'first-message';

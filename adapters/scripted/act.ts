@@ -4,6 +4,7 @@
  */
 import { unreachable } from '../../src/model/index.ts';
 import type { BrokerAnswer } from './broker-call.ts';
+import { asText } from './json.ts';
 import type { Json, Members } from './json.ts';
 import { orCancelled } from './pause.ts';
 import type { ActOf } from './script.ts';
@@ -39,7 +40,7 @@ export async function post(act: ActOf<'post'>, stage: Stage): Promise<Verdict> {
 export function whyFailed(name: string, verdict: Verdict): string | undefined {
   if (verdict.status === 'succeeded') return undefined;
   if (BEST_EFFORT.has(name) && verdict['code'] === 'unsupported') return undefined;
-  return `${name}: ${verdict.status} ${String(verdict['code'] ?? '')}: ${String(verdict['message'] ?? '')}`;
+  return `${name}: ${verdict.status} ${asText(verdict['code'])}: ${asText(verdict['message'])}`;
 }
 
 export type Verdict = Members & { readonly status: string; readonly action: string };
@@ -64,7 +65,8 @@ interface Call {
   readonly timeoutMs: number;
 }
 
-async function call({ action: name, args, requestId: given, attempts, timeoutMs }: Call, stage: Stage): Promise<Verdict> {
+async function call(asked: Call, stage: Stage): Promise<Verdict> {
+  const { action: name, args, requestId: given, attempts, timeoutMs } = asked;
   const { outside, variables, signal } = stage;
   const requestId = given === undefined ? outside.newId() : fillText(given, variables);
   if (outside.broker === undefined) throw new Error(`${name}: SKEP_BROKER_URL and SKEP_CREDENTIAL are not both set`);

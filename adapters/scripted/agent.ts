@@ -68,15 +68,19 @@ export function agent(script: Script, outside: Outside): Handlers {
     const { newSession: said } = script;
     if (!isInitialized) return refuse(id, INVALID_REQUEST, 'initialize comes first');
     const { cwd, mcpServers } = params;
-    if (typeof cwd !== 'string' || !isAbsolute(cwd)) return refuse(id, INVALID_PARAMS, 'cwd: expected an absolute path');
+    const isUsable = typeof cwd === 'string' && isAbsolute(cwd);
+    if (!isUsable) return refuse(id, INVALID_PARAMS, 'cwd: expected an absolute path');
     if (!isList(mcpServers)) return refuse(id, INVALID_PARAMS, 'mcpServers: expected a list');
     if (said.never) return;
     if (said.error !== undefined) return peer.refuse(id, said.error);
     const session = open(`session-${outside.newId()}`, params);
     for (const update of said.before) await peer.notify('session/update', { sessionId: session.id, update });
-    const offered = Object.entries({ modes: said.modes, models: said.models, configOptions: said.configOptions });
-    const extras = offered.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]));
-    await peer.respond(id, { sessionId: session.id, ...Object.fromEntries(extras) });
+    await peer.respond(id, {
+      sessionId: session.id,
+      ...(said.modes === undefined ? {} : { modes: said.modes }),
+      ...(said.models === undefined ? {} : { models: said.models }),
+      ...(said.configOptions === undefined ? {} : { configOptions: said.configOptions }),
+    });
     for (const update of said.after) await peer.notify('session/update', { sessionId: session.id, update });
   };
 
@@ -89,10 +93,14 @@ export function agent(script: Script, outside: Outside): Handlers {
     session.isBusy = true;
     prompts += 1;
     const { cwd, system } = session;
-    const texts = blocks.flatMap((block) => (isMembers(block) && block['type'] === 'text' ? asText(block['text']) : []));
-    const variables = variablesOf(
-      { blocks: texts, sessionId: session.id, cwd, system, pid: outside.pid, number: prompts },
-    );
+    const variables = variablesOf({
+      blocks: blocks.flatMap(textOf),
+      sessionId: session.id,
+      cwd,
+      system,
+      pid: outside.pid,
+      number: prompts,
+    });
     const steps = rules.choose(variables);
     if (steps === undefined) await outside.stderr.write('scripted agent: no rule matches this prompt\n');
     session.turn = startTurn({
@@ -155,6 +163,10 @@ function capabilities(systemPrompt: boolean): Members {
     promptCapabilities: {},
     ...(systemPrompt ? { sessionCapabilities: { systemPrompt: {} } } : {}),
   };
+}
+
+function textOf(block: Json): readonly string[] {
+  return isMembers(block) && block['type'] === 'text' ? [asText(block['text'])] : [];
 }
 
 /** The standing text, in any of the forms that clients send: content blocks, a string, or `_meta` append. */

@@ -79,10 +79,13 @@ async function exchange(endpoint: URL, credential: string, body: Buffer, timeout
     },
   };
   return new Promise((settle) => {
-    const fail = (error: Error & { readonly code?: string }): void =>
+    const fail = (error: Error & { readonly code?: string }): void => {
       settle({ ok: false, detail: error.name === 'AbortError' ? `no answer within ${timeoutMs} ms` : describe(error) });
+    };
     request(endpoint, options, (response) => {
-      readBody(response).then((text) => settle({ ok: true, httpStatus: response.statusCode ?? 0, body: text }), fail);
+      readBody(response).then((text) => {
+        settle({ ok: true, httpStatus: response.statusCode ?? 0, body: text });
+      }, fail);
     })
       .on('error', fail)
       .end(body);

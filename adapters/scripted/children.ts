@@ -21,7 +21,9 @@ export function startChild({ command, seconds, detached, trapTerm, inheritStdio 
     const ready = child.stdio[3];
     if (ready === null || ready === undefined || child.pid === undefined) return;
     const { pid } = child;
-    ready.once('close', () => done(pid));
+    ready.once('close', () => {
+      done(pid);
+    });
     if ('resume' in ready) ready.resume();
   });
 }

@@ -3,7 +3,7 @@
  * in: a directory and the signals a script waits for. out: `opened` (wait for a file), `mark` (leave one), `claim`
  * (be the first of all processes to leave one), `signalled`. Watched, never polled.
  */
-import { existsSync, watch, writeFileSync } from 'node:fs';
+import { existsSync, renameSync, watch, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 export interface Gates {
@@ -22,7 +22,12 @@ export function gates(directory: string | undefined, signals: readonly NodeJS.Si
   const signalled = listen(signals);
   return {
     opened: (gate, signal) => appeared(file(gate), signal),
-    mark: (name, text) => writeFileSync(file(name), text),
+    mark: (name, text) => {
+      // Renamed into place: whoever sees the mark can read it whole. No gate can be named like the draft.
+      const draft = file(`.${name}.${process.pid}`);
+      writeFileSync(draft, text);
+      renameSync(draft, file(name));
+    },
     claim: (name) => {
       try {
         writeFileSync(file(name), String(process.pid), { flag: 'wx' });

@@ -42,7 +42,9 @@ export function output(stream: Writable): Output {
 function writeOnce(stream: Writable, bytes: string | Uint8Array): Promise<void> {
   return new Promise((done) => {
     // An error here is a closed pipe; the program ends when its stdin does, so there is nothing to report.
-    stream.write(bytes, () => done());
+    stream.write(bytes, () => {
+      done();
+    });
   });
 }
 

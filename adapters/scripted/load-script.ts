@@ -20,7 +20,7 @@ export async function loadScript(path: string | undefined): Promise<Loaded> {
   try {
     const text = readFileSync(path, 'utf8').replace(/^\uFEFF/, '');
     const value = await parse(text, extname(path));
-    if (!isJson(value)) return { ok: false, detail: `${path}: holds something that is not JSON (a date, NaN, infinity)` };
+    if (!isJson(value)) return { ok: false, detail: `${path}: holds a value that is not JSON, such as NaN` };
     return { ok: true, script: readScript(value), directory: dirname(resolve(path)) };
   } catch (error) {
     if (!(error instanceof Error)) throw error;

@@ -8,10 +8,14 @@ export class Cancelled extends Error {}
 /** `promise`, or Cancelled as soon as `signal` aborts. The promise itself goes on unobserved. */
 export function orCancelled<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
-    const cancel = (): void => reject(new Cancelled());
+    const cancel = (): void => {
+      reject(new Cancelled());
+    };
     if (signal.aborted) cancel();
     signal.addEventListener('abort', cancel, { once: true });
-    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', cancel));
+    promise.then(resolve, reject).finally(() => {
+      signal.removeEventListener('abort', cancel);
+    });
   });
 }
 

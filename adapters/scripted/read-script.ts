@@ -83,7 +83,8 @@ function steps(value: Json, path: string): readonly Step[] {
   return list((entry, at) => {
     const step = readStep(entry, at);
     for (const { name, path: place } of templateNames(entry, at)) {
-      if (!known.has(name)) throw new ScriptError(`${place}: {{${name}}} is neither a fact nor captured by a step above`);
+      if (known.has(name)) continue;
+      throw new ScriptError(`${place}: {{${name}}} is neither a fact nor captured by a step above`);
     }
     for (const condition of [...step.when.keys(), ...step.unless.keys()]) {
       const name = condition.split('.')[0] ?? '';

@@ -51,8 +51,10 @@ function scalar(value: Json, path: string): string {
   return value === null ? '' : String(value);
 }
 
-const variable: Reader<string> = (value, path) =>
-  typeof value === 'string' && /^[A-Za-z_]\w*$/.test(value) ? value : wrong(path, 'a name of letters and digits', value);
+const variable: Reader<string> = (value, path) => {
+  const isName = typeof value === 'string' && /^[A-Za-z_]\w*$/.test(value);
+  return isName ? value : wrong(path, 'a name of letters and digits', value);
+};
 
 const MODIFIERS: readonly string[] = ['as', 'when', 'unless'];
 

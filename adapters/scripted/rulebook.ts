@@ -42,6 +42,10 @@ function matches({ match }: Rule, content: string): Json | undefined {
   if (match.type === 'text') return content.includes(match.text) ? { 0: match.text } : undefined;
   const found = match.regex.exec(content);
   if (found === null) return undefined;
-  const groups = [...found.entries(), ...Object.entries(found.groups ?? {})];
+  // A group that took no part in the match is undefined, whatever the library's types say.
+  const groups: readonly (readonly [string | number, string | undefined])[] = [
+    ...found.entries(),
+    ...Object.entries(found.groups ?? {}),
+  ];
   return Object.fromEntries(groups.map(([name, text]) => [name, text ?? '']));
 }

@@ -58,7 +58,9 @@ export interface OnCancel {
   readonly steps: readonly Step[];
 }
 
-export type Match = { readonly type: 'text'; readonly text: string } | { readonly type: 'regex'; readonly regex: RegExp };
+export type Match =
+  | { readonly type: 'text'; readonly text: string }
+  | { readonly type: 'regex'; readonly regex: RegExp };
 
 export interface Rule {
   readonly match: Match | undefined;
@@ -154,7 +156,12 @@ export type Act =
   | { readonly type: 'hang' }
   | { readonly type: 'ignoreCancel' }
   | { readonly type: 'die'; readonly ending: Ending }
-  | { readonly type: 'stop'; readonly reason: string; readonly usage: Json | undefined; readonly meta: Json | undefined }
+  | {
+      readonly type: 'stop';
+      readonly reason: string;
+      readonly usage: Json | undefined;
+      readonly meta: Json | undefined;
+    }
   | { readonly type: 'error'; readonly error: RpcError };
 
 export interface WaitSignal {

@@ -8,6 +8,7 @@ import { action, post, reply, whyFailed } from './act.ts';
 import type { Verdict } from './act.ts';
 import { ask, notify, request } from './ask.ts';
 import { startChild } from './children.ts';
+import { isJson } from './json.ts';
 import type { Json } from './json.ts';
 import { orCancelled, sleep } from './pause.ts';
 import type { Act, ActOf, Step } from './script.ts';
@@ -17,10 +18,11 @@ import { fill, fillText } from './template.ts';
 
 export async function playStep(step: Step, stage: Stage): Promise<void> {
   const result = await play(step.act, step.as !== undefined, stage);
-  if (step.as !== undefined && result !== undefined) stage.variables.set(step.as, result);
+  if (step.as !== undefined && isJson(result)) stage.variables.set(step.as, result);
 }
 
-async function play(act: Act, isCaptured: boolean, stage: Stage): Promise<Json | void> {
+/** Resolves with the value to capture; with nothing where the step has none. */
+async function play(act: Act, isCaptured: boolean, stage: Stage): Promise<unknown> {
   const { outside, signal } = stage;
   switch (act.type) {
     case 'say':
@@ -47,7 +49,8 @@ async function play(act: Act, isCaptured: boolean, stage: Stage): Promise<Json |
     case 'wait':
       return wait(act, stage);
     case 'mark':
-      return outside.gates.mark(act.name, String(outside.pid));
+      outside.gates.mark(act.name, String(outside.pid));
+      return undefined;
     case 'sleep':
       return sleep(act.ms, signal);
     case 'raw':
@@ -59,7 +62,8 @@ async function play(act: Act, isCaptured: boolean, stage: Stage): Promise<Json |
     case 'hang':
       return orCancelled(new Promise<void>(() => undefined), signal);
     case 'ignoreCancel':
-      return stage.ignoreCancel();
+      stage.ignoreCancel();
+      return undefined;
     case 'die':
       return outside.die(act.ending);
     case 'stop':

@@ -55,7 +55,8 @@ export function readVerdict(body: string, asked: Asked): Verdict | undefined {
   }
   if (status !== 'failed' && status !== 'indeterminate') return undefined;
   const error = result['error'];
-  if (!hasOnly(result, [...COMMON, 'error']) || !isMembers(error) || !hasOnly(error, ['code', 'message'])) return undefined;
+  if (!hasOnly(result, [...COMMON, 'error'])) return undefined;
+  if (!isMembers(error) || !hasOnly(error, ['code', 'message'])) return undefined;
   const { code, message } = error;
   if (typeof code !== 'string' || typeof message !== 'string') return undefined;
   return CODES.get(code)?.includes(status) === true ? { status, code, message, replayed } : undefined;

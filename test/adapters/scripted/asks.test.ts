@@ -91,8 +91,9 @@ describe('ask', () => {
 
 describe('request and notify', () => {
   it('sends any request and captures its result or error', async () => {
+    const params = { sessionId: '{{session}}', path: '/x' };
     const { agent, session } = await playing([
-      { request: { method: 'fs/read_text_file', params: { sessionId: '{{session}}', path: '/x' }, id: 'r1' }, as: 'file' },
+      { request: { method: 'fs/read_text_file', params, id: 'r1' }, as: 'file' },
       { request: { method: 'no/such' }, as: 'none' },
       { say: '{{file.result.content}} {{none.outcome}} {{none.code}}' },
     ]);
@@ -109,7 +110,8 @@ describe('request and notify', () => {
   });
 
   it('sends any notification, with its templates filled', async () => {
-    const { agent, session } = await playing([{ notify: { method: '_x/said', params: { n: '{{n}}', all: ['{{content}}'] } } }]);
+    const params = { n: '{{n}}', all: ['{{content}}'] };
+    const { agent, session } = await playing([{ notify: { method: '_x/said', params } }]);
     await agent.prompt(session, 'hello');
     expect(agent.frames.find((frame) => frame['method'] === '_x/said')?.['params']).toEqual({ n: 1, all: ['hello'] });
   });

@@ -24,13 +24,15 @@ describe('the built-in script', () => {
     const agent = startAgent({ env: broker.env });
     const answer = await agent.prompt(await agent.open(), THREAD);
     expect(answer['result']).toEqual({ stopReason: 'end_turn' });
+    const [received] = broker.received;
+    expect(received?.request['requestId']).toMatch(/^answer-[0-9a-f]{16}$/);
     expect(broker.received.map(({ path, request }) => ({ path, request }))).toEqual([
       {
         path: '/v1/action',
         request: {
           type: 'broker_request',
           protocolVersion: 1,
-          requestId: expect.stringMatching(/^answer-[0-9a-f]{16}$/),
+          requestId: received?.request['requestId'],
           actionVersion: 1,
           action: 'message.reply',
           args: {
@@ -41,7 +43,7 @@ describe('the built-in script', () => {
         },
       },
     ]);
-    expect(broker.received[0]?.headers).toMatchObject({
+    expect(received?.headers).toMatchObject({
       authorization: 'Bearer test-credential',
       'content-type': 'application/json',
     });
@@ -88,6 +90,11 @@ describe('the built-in script', () => {
   });
 });
 
+const INTERNAL = { code: 'internal', message: '' };
+const DENIED = { code: 'unauthorized', message: '' };
+const PUBLISHED = { eventId: EVENT_ID, kind: 9, createdAt: 1 };
+const SUCCESS = { status: 'succeeded', action: 'message.reply', outcome: PUBLISHED };
+
 describe('actions', () => {
   it('captures the outcome and uses it; absent facts leave their argument out', async () => {
     const broker = await withBroker((request) =>
@@ -125,10 +132,11 @@ describe('actions', () => {
     ['a body that is cut short', () => ({ body: '{"type":"broker_result","proto' })],
     ['the result of another request', (request) => published({ ...request, requestId: 'other' })],
     ['the result of another action', (request) => published({ ...request, action: 'message.post' })],
-    ['an unknown member', (request) => verdict(request, { status: 'failed', error: { code: 'internal', message: '' }, x: 1 })],
-    ['a status that the code does not allow', (request) => verdict(request, { status: 'indeterminate', error: { code: 'unauthorized', message: '' } })],
+    ['an unknown member', (request) => verdict(request, { status: 'failed', error: INTERNAL, x: 1 })],
+    ['an unknown code', (request) => failed(request, 'no_such_code')],
+    ['a status that the code forbids', (request) => verdict(request, { status: 'indeterminate', error: DENIED })],
     ['an outcome of the wrong shape', (request) => succeeded(request, { eventId: 'short', kind: 9, createdAt: 1 })],
-    ['an error beside success', (request) => verdict(request, { status: 'succeeded', action: 'message.reply', outcome: {}, error: {} })],
+    ['an error beside success', (request) => verdict(request, { ...SUCCESS, error: INTERNAL })],
   ])('sends the identical bytes again after %s', async (_, answer) => {
     const broker = await withBroker((request, count) => (count <= 2 ? answer(request) : published(request)));
     const { agent, session } = await playing([{ reply: 'hi' }], {}, broker.env);
@@ -142,7 +150,8 @@ describe('actions', () => {
       const answer = failed(request, 'unauthorized');
       return typeof answer === 'string' ? answer : { ...answer, status: 500 };
     });
-    const { agent, session } = await playing([{ reply: 'hi', as: 'r' }, { say: '{{r.status}} {{r.code}}' }], {}, broker.env);
+    const steps = [{ reply: 'hi', as: 'r' }, { say: '{{r.status}} {{r.code}}' }];
+    const { agent, session } = await playing(steps, {}, broker.env);
     await agent.prompt(session, topLevel('x'));
     expect(said(agent.frames)).toBe('failed unauthorized');
     expect(broker.received).toHaveLength(1);
@@ -152,8 +161,9 @@ describe('actions', () => {
     const broker = await withBroker(() => 'cut');
     const action = { name: 'message.post', args: {}, attempts: 2 };
     const { agent, session } = await playing([{ action }, { say: 'never' }], {}, broker.env);
-    const error = (await agent.prompt(session, topLevel('x')))['error'];
-    expect(error).toMatchObject({ code: -32603, message: expect.stringContaining('message.post: unreachable') });
+    const answer = await agent.prompt(session, topLevel('x'));
+    expect(at(answer, 'error', 'code')).toBe(-32603);
+    expect(at(answer, 'error', 'message')).toContain('message.post: unreachable');
     expect(broker.received).toHaveLength(2);
     expect(said(agent.frames)).toBe('');
   });
@@ -161,7 +171,8 @@ describe('actions', () => {
   it('is out of patience when the broker never answers', async () => {
     const broker = await withBroker(() => 'never');
     const action = { name: 'channel.read', attempts: 2, timeoutMs: 20 };
-    const { agent, session } = await playing([{ action, as: 'r' }, { say: '{{r.code}}: {{r.message}}' }], {}, broker.env);
+    const steps = [{ action, as: 'r' }, { say: '{{r.code}}: {{r.message}}' }];
+    const { agent, session } = await playing(steps, {}, broker.env);
     await agent.prompt(session, 'x');
     expect(said(agent.frames)).toBe('unreachable: no answer within 20 ms');
     expect(broker.received).toHaveLength(2);

@@ -4,7 +4,8 @@
  */
 import { spawn } from 'node:child_process';
 import { EventEmitter, once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -28,6 +29,8 @@ export interface Client {
   readonly frames: readonly Frame[];
   readonly stderr: () => string;
   readonly exited: Promise<Exit>;
+  /** Nobody holds the agent's stdout any more, its children included. */
+  readonly closed: Promise<unknown>;
   readonly write: (bytes: string | Uint8Array) => void;
   readonly endStdin: () => void;
   readonly send: (frame: object) => void;
@@ -59,7 +62,7 @@ export async function stopAll(): Promise<void> {
 
 export function temporaryDirectory(): string {
   const directory = mkdtempSync(join(tmpdir(), 'skep-scripted-'));
-  started.push(() => Promise.resolve(rmSync(directory, { recursive: true, force: true })));
+  started.push(() => rm(directory, { recursive: true, force: true }));
   return directory;
 }
 
@@ -72,6 +75,7 @@ export function startAgent({ script, extension = '.json', env = {} }: Options = 
     stdio: ['pipe', 'pipe', 'pipe'],
   });
   const exited = once(child, 'exit').then(() => ({ code: child.exitCode, signal: child.signalCode }));
+  const closed = once(child, 'close');
   // A test that writes to an agent which is gone finds out from `exited`.
   child.stdin.on('error', () => undefined);
   started.push(async () => {
@@ -127,14 +131,23 @@ export function startAgent({ script, extension = '.json', env = {} }: Options = 
     frames,
     stderr: () => stderr,
     exited,
-    write: (bytes) => void child.stdin.write(bytes),
-    endStdin: () => void child.stdin.end(),
+    closed,
+    write: (bytes) => {
+      child.stdin.write(bytes);
+    },
+    endStdin: () => {
+      child.stdin.end();
+    },
     send,
     call,
-    notify: (method, params) => send({ method, params }),
+    notify: (method, params) => {
+      send({ method, params });
+    },
     frame,
     line: (test) => until(() => lines.find(test), 'the line came'),
-    stderrText: async (text) => void (await until(() => stderr.includes(text) || undefined, `stderr said ${text}`)),
+    stderrText: async (text) => {
+      await until(() => stderr.includes(text) || undefined, `stderr said ${text}`);
+    },
     open: async () => {
       await call('initialize', { protocolVersion: 1, clientCapabilities: {} });
       return text(await call('session/new', { cwd: directory, mcpServers: [] }), 'result', 'sessionId');

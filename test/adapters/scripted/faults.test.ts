@@ -1,5 +1,6 @@
+import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync, watch, writeFileSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readFileSync, watch, writeFileSync, writeSync } from 'node:fs';
 import { afterEach, describe, expect, it } from 'vitest';
 import { at, playing, said, startAgent, stopAll, updates } from './client.ts';
 
@@ -57,7 +58,8 @@ describe('wait and mark', () => {
   });
 
   it('waits for a signal, and keeps one that came before anybody waited', async () => {
-    const steps = [{ say: 'a' }, { wait: { signal: 'SIGUSR2' } }, { say: 'b' }, { wait: { signal: 'SIGUSR2' } }, { say: 'c' }];
+    const wait = { signal: 'SIGUSR2' };
+    const steps = [{ say: 'a' }, { wait }, { say: 'b' }, { wait }, { say: 'c' }];
     const { agent, session } = await playing(steps);
     agent.kill('SIGUSR2');
     const answer = agent.prompt(session, 'x');
@@ -195,7 +197,8 @@ describe('a bad start', () => {
 
 describe('an agent that does not go', () => {
   it('ignores the end of stdin', async () => {
-    const { agent, session } = await playing([{ mark: 'in' }, { wait: 'go' }, { say: 'still here' }], { ignoreStdinEof: true });
+    const steps = [{ mark: 'in' }, { wait: 'go' }, { say: 'still here' }];
+    const { agent, session } = await playing(steps, { ignoreStdinEof: true });
     const answer = agent.prompt(session, 'x');
     agent.endStdin();
     await appeared(agent.directory, 'in');
@@ -227,8 +230,10 @@ describe('an agent that does not go', () => {
 });
 
 describe('spawn', () => {
+  const tellAndDie = [{ say: '{{child.pid}}' }, { stop: 'end_turn' }, { die: 0 }];
+
   it('starts a child that outlives it', async () => {
-    const { agent, session } = await playing([{ spawn: true, as: 'child' }, { say: '{{child.pid}}' }, { stop: 'end_turn' }, { die: 0 }]);
+    const { agent, session } = await playing([{ spawn: true, as: 'child' }, ...tellAndDie]);
     await agent.prompt(session, 'x');
     const pid = Number(said(agent.frames));
     children.push(pid);
@@ -236,23 +241,30 @@ describe('spawn', () => {
     expect(isAlive(pid)).toBe(true);
   });
 
-  it('starts a child that ignores SIGTERM, in a group of its own', async () => {
-    const spawn = { detached: true, trapTerm: true };
-    const { agent, session } = await playing([{ spawn, as: 'child' }, { say: '{{child.pid}}' }]);
+  it.each([true, false])('starts a child in a group of its own; it ignores SIGTERM: %j', async (trapTerm) => {
+    const command = ['sh', '-c', 'read line < "$SKEP_SCRIPT_GATES/pipe"; echo survived'];
+    const spawn = { command, detached: true, trapTerm, stdio: 'inherit' };
+    const { agent, session } = await playing([{ spawn, as: 'child' }, ...tellAndDie]);
+    execFileSync('mkfifo', [`${agent.directory}/pipe`]);
     await agent.prompt(session, 'x');
     const pid = Number(said(agent.frames));
     children.push(pid);
+    await agent.exited;
     process.kill(-pid, 'SIGTERM');
-    expect(isAlive(pid)).toBe(true);
-    process.kill(-pid, 'SIGKILL');
+    // Opened for reading too, so that writing waits for no reader: the one of the control is gone.
+    const pipe = openSync(`${agent.directory}/pipe`, 'r+');
+    writeSync(pipe, 'line\n');
+    await agent.closed;
+    closeSync(pipe);
+    expect(agent.lines.includes('survived')).toBe(trapTerm);
   });
 
   it('runs a command, whose output may be the agent’s own', async () => {
-    const command = ['sh', '-c', 'echo from the child; echo $MARK > "$SKEP_SCRIPT_GATES/env"'];
+    const command = ['sh', '-c', 'echo from the child; cd "$SKEP_SCRIPT_GATES"; echo $MARK > e; mv e env'];
     const { agent, session } = await playing([{ spawn: { command, stdio: 'inherit' } }], {}, { MARK: 'inherited' });
     await agent.prompt(session, 'x');
     await agent.line((line) => line === 'from the child');
-    expect((await appeared(agent.directory, 'env')).trim()).toMatch(/^(inherited)?$/);
+    expect((await appeared(agent.directory, 'env')).trim()).toBe('inherited');
     expect(updates(agent.frames, 'agent_message_chunk')).toEqual([]);
   });
 });

@@ -10,7 +10,8 @@ describe('the protocol', () => {
   it('answers initialize with version 1, whatever version was asked for', async () => {
     const agent = startAgent({ script: quiet });
     const answer = await agent.call('initialize', { protocolVersion: 99, clientCapabilities: {} });
-    expect(answer['result']).toMatchObject({ protocolVersion: 1, agentInfo: { name: 'skep-scripted' }, authMethods: [] });
+    const agentInfo = { name: 'skep-scripted' };
+    expect(answer['result']).toMatchObject({ protocolVersion: 1, agentInfo, authMethods: [] });
   });
 
   it('opens sessions with ids of their own, and only with an absolute cwd and a list of MCP servers', async () => {
@@ -41,7 +42,8 @@ describe('the protocol', () => {
 
   it('ignores lines that are not JSON objects, unknown notifications and responses to nothing', async () => {
     const agent = startAgent({ script: quiet });
-    agent.write('hello?\n\n[1,2]\n"text"\n{"jsonrpc":"2.0","id":77,"result":{}}\n{"jsonrpc":"2.0","method":"who/knows"}\n');
+    agent.write('hello?\n\n[1,2]\n"text"\n{"jsonrpc":"2.0","id":77,"result":{}}\n');
+    agent.notify('who/knows', {});
     await agent.call('initialize', { protocolVersion: 1 });
     expect(agent.frames).toHaveLength(1);
   });
@@ -82,14 +84,15 @@ describe('the protocol', () => {
   });
 
   it('gives a script-given answer for a method it does not speak, and knows sessions that were loaded', async () => {
-    const answers = { 'session/load': { result: { modes: null } }, 'session/close': { error: { code: 7, message: 'no' } } };
+    const error = { code: 7, message: 'no' };
+    const answers = { 'session/load': { result: { modes: null } }, 'session/close': { error } };
     const { agent } = await playing([{ say: '{{session}}' }], { answers });
     expect((await agent.call('session/load', { sessionId: 'old', cwd: '/', mcpServers: [] }))['result']).toEqual({
       modes: null,
     });
     await agent.prompt('old', 'x');
     expect(said(agent.frames)).toBe('old');
-    expect((await agent.call('session/close', {}))['error']).toEqual({ code: 7, message: 'no' });
+    expect((await agent.call('session/close', {}))['error']).toEqual(error);
   });
 });
 
@@ -134,7 +137,8 @@ describe('cancel', () => {
   });
 
   it('waits for the permission answer where the script says so', async () => {
-    const { agent, session } = await playing([{ ask: 'may I?' }, { say: 'never' }], { onCancel: { waitForAsks: true } });
+    const onCancel = { waitForAsks: true };
+    const { agent, session } = await playing([{ ask: 'may I?' }, { say: 'never' }], { onCancel });
     const answer = agent.prompt(session, 'x');
     const request = await agent.frame((frame) => frame['method'] === 'session/request_permission');
     agent.notify('session/cancel', { sessionId: session });
@@ -147,7 +151,8 @@ describe('cancel', () => {
   });
 
   it('is not heard after ignoreCancel', async () => {
-    const { agent, session } = await playing([{ ignoreCancel: true }, { say: 'deaf' }, { wait: 'go' }, { say: ' done' }]);
+    const steps = [{ ignoreCancel: true }, { say: 'deaf' }, { wait: 'go' }, { say: ' done' }];
+    const { agent, session } = await playing(steps);
     const answer = agent.prompt(session, 'x');
     await agent.frame((frame) => frame['method'] === 'session/update');
     agent.notify('session/cancel', { sessionId: session });

@@ -1,0 +1,53 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { isAbsolute } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { adapterNames, commandLine, customAdapter, findAdapter, scriptedModule } from '../../adapters/index.ts';
+
+describe('the catalogue', () => {
+  it.each([
+    ['goose', 'goose acp', 'first-message'],
+    ['claude', 'claude-agent-acp', 'meta-append'],
+    ['codex', 'codex-acp', 'capability'],
+    ['gemini', 'gemini --acp', 'first-message'],
+    ['opencode', 'opencode acp', 'first-message'],
+    ['buzz-agent', 'buzz-agent', 'first-message'],
+    ['pi', 'pi-acp', 'first-message'],
+  ])('%s starts as `%s` and takes its standing text by %s', (name, words, standingRole) => {
+    const profile = findAdapter(name);
+    if (profile === undefined) throw new Error(`${name} is not in the catalogue`);
+    const { command, args } = commandLine(profile, '/bin/node');
+    expect([command, ...args].join(' ')).toBe(words);
+    expect(profile).toMatchObject({ name, standingRole });
+    expect(profile.docsUrl).toMatch(/^https:\/\//);
+  });
+
+  it('names every profile once and knows no other word', () => {
+    expect(adapterNames).toEqual(['goose', 'claude', 'codex', 'gemini', 'opencode', 'buzz-agent', 'pi', 'scripted']);
+    expect(adapterNames.map((name) => findAdapter(name)?.name)).toEqual(adapterNames);
+    for (const name of ['Goose', 'custom', '', 'constructor']) expect(findAdapter(name)).toBeUndefined();
+  });
+
+  it('makes a profile of any command', () => {
+    const profile = customAdapter('/opt/my-agent', ['--acp']);
+    expect(profile).toMatchObject({ name: 'custom', standingRole: 'capability' });
+    expect(commandLine(profile, '/bin/node', ['-v'])).toEqual({ command: '/opt/my-agent', args: ['--acp', '-v'] });
+  });
+});
+
+describe('the scripted agent’s module', () => {
+  it('is the compiled one, run by the given Node', () => {
+    const module = scriptedModule();
+    expect(isAbsolute(module) && existsSync(module)).toBe(true);
+    expect(module).toMatch(/\/dist\/adapters\/scripted\/main\.js$/);
+    const profile = findAdapter('scripted');
+    if (profile === undefined) throw new Error('scripted is not in the catalogue');
+    expect(commandLine(profile, '/bin/node', ['s.json'])).toEqual({ command: '/bin/node', args: [module, 's.json'] });
+  });
+
+  it('is found from the compiled catalogue as well', () => {
+    const catalogue = scriptedModule().replace('/scripted/main.js', '/index.js');
+    const print = 'import(process.argv[1]).then((door) => process.stdout.write(door.scriptedModule()))';
+    expect(execFileSync(process.execPath, ['-e', print, catalogue], { encoding: 'utf8' })).toBe(scriptedModule());
+  });
+});
