@@ -1,6 +1,6 @@
 /**
  * The words every room speaks.
- * in: nothing; this room imports nothing of ours. out: ids, units of time, failures and refusals, safe excerpts.
+ * in: nothing; this room imports nothing of ours. out: ids, units of time, failures and refusals, safe excerpts, the log.
  */
 export { asChannelId, asEventId, asPubkey, channelId, eventId, pubkey, shortId } from './ids.ts';
 export type { ChannelId, EventId, Pubkey } from './ids.ts';
@@ -9,4 +9,6 @@ export type { Clock, Milliseconds, Random, Seconds } from './time.ts';
 export { exitCodeOf, Failure, FAILURES, refuse } from './failure.ts';
 export type { FailureCode, Refusal } from './failure.ts';
 export { excerpt, redact } from './excerpt.ts';
+export { LOG_LEVELS, silentLog } from './log.ts';
+export type { Log, LogLevel } from './log.ts';
 export { unreachable } from './unreachable.ts';
