@@ -1,0 +1,142 @@
+/**
+ * The production reader and the plain checker agree on every verdict, every code and every normalised value, over
+ * many damaged bodies. A disagreement prints the seed, the round and the body.
+ */
+import { describe, expect, it } from 'vitest';
+import {
+  ACTION_NAMES,
+  readRequest,
+  readResult,
+  writeResult,
+  writeUntypedRequest,
+} from '../../../src/broker/wire/index.ts';
+import type { ActionName, BrokerRequest } from '../../../src/broker/wire/index.ts';
+import { checkRequest, checkResult } from './plain-checker.ts';
+import type { Value } from './plain-checker.ts';
+import { Dice, mutatedBody } from './mutation.ts';
+import { errorOf, EVENT, KEY_ONE, OTHER_CHANNEL, requestOf, SAMPLES, successOf } from './samples.ts';
+
+/** Bodies of each sort. 20,000 take seconds, 200,000 a minute or two. */
+const ROUNDS = Number(process.env['WIRE_ROUNDS'] ?? 20_000);
+const SEED = Number(process.env['WIRE_SEED'] ?? 20_261_130);
+const MAX_BYTES = 200_000;
+
+/** One text for equal values: member order does not count, bigint and number do. */
+function canonical(value: unknown): string {
+  return JSON.stringify(value, (_name, each: unknown) => {
+    if (typeof each === 'bigint') return `${each}n`;
+    if (typeof each !== 'object' || each === null || Array.isArray(each)) return each;
+    return Object.fromEntries(Object.entries(each).sort(([a], [b]) => (a < b ? -1 : 1)));
+  });
+}
+
+function agree(ours: unknown, theirs: unknown, round: number, body: Uint8Array): void {
+  const [left, right] = [canonical(ours), canonical(theirs)];
+  if (left === right) return;
+  const text = Buffer.from(body).toString('utf8').slice(0, 2_000);
+  expect.fail(`seed ${SEED} round ${round}\nreader: ${left}\nchecker: ${right}\nbody: ${text}`);
+}
+
+function readAsVerdict(body: Uint8Array): unknown {
+  const reading = readRequest(body, { maxBytes: MAX_BYTES, maxDepth: 8 });
+  if (reading.ok) return { sort: 'accepted', ...reading.request };
+  if (reading.requestId === undefined) return { sort: 'uncorrelated' };
+  return { sort: 'refused', requestId: reading.requestId, code: reading.code };
+}
+
+class Tally {
+  private readonly counts = new Map<string, number>();
+  add(name: string): void {
+    this.counts.set(name, (this.counts.get(name) ?? 0) + 1);
+  }
+  /** The share of `name` among `all` rounds. */
+  share(name: string): number {
+    return (this.counts.get(name) ?? 0) / ROUNDS;
+  }
+}
+
+describe('the reader and the plain checker', () => {
+  it('agree on damaged requests', { timeout: 600_000 }, () => {
+    const dice = new Dice(SEED);
+    const tally = new Tally();
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const action = ACTION_NAMES[round % ACTION_NAMES.length] ?? 'channel.read';
+      const body = mutatedBody(requestOf(action, SAMPLES[action].args), dice);
+      const verdict = checkRequest(body, MAX_BYTES);
+      agree(readAsVerdict(body), verdict, round, body);
+      tally.add(verdict.sort === 'refused' ? verdict.code : verdict.sort);
+      if (verdict.sort !== 'accepted') continue;
+      tally.add(verdict.action);
+      // Normalising twice is normalising once, and what a client writes is what a host reads.
+      const written = writeUntypedRequest(verdict);
+      if (!written.ok) expect.fail(`seed ${SEED} round ${round}: ${written.detail}`);
+      agree(checkRequest(written.bytes, MAX_BYTES * 4), withoutFalse(verdict), round, written.bytes);
+    }
+    // The damage is neither so light nor so heavy that one of the answers is hardly met.
+    expect(tally.share('accepted')).toBeGreaterThan(0.2);
+    expect(tally.share('invalid_request')).toBeGreaterThan(0.2);
+    expect(tally.share('uncorrelated')).toBeGreaterThan(0.05);
+    expect(tally.share('unsupported_protocol_version')).toBeGreaterThan(0.002);
+    expect(tally.share('unsupported_action_version')).toBeGreaterThan(0.002);
+    expect(tally.share('unknown_action')).toBeGreaterThan(0.01);
+    for (const name of ACTION_NAMES) expect(tally.share(name)).toBeGreaterThan(0.01);
+  });
+
+  it('agree on damaged results', { timeout: 600_000 }, () => {
+    const dice = new Dice(SEED + 1);
+    const tally = new Tally();
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const action = ACTION_NAMES[round % ACTION_NAMES.length] ?? 'channel.read';
+      const request = someRequest(action, dice);
+      const body = mutatedBody(someResult(action, dice), dice);
+      const reading = readResult(body, request);
+      const verdict = checkResult(body, { ...request, args: asValue(request.args) });
+      agree(reading.ok ? { sort: 'accepted', result: reading.result } : { sort: 'no verdict' }, verdict, round, body);
+      tally.add(verdict.sort);
+      if (!reading.ok) continue;
+      tally.add(reading.result.status);
+      const again = readResult(writeResult(reading.result), request);
+      agree(again, { ok: true, result: withoutFalse(reading.result) }, round, body);
+    }
+    expect(tally.share('no verdict')).toBeGreaterThan(0.3);
+    expect(tally.share('succeeded')).toBeGreaterThan(0.15);
+    expect(tally.share('failed')).toBeGreaterThan(0.01);
+    expect(tally.share('indeterminate')).toBeGreaterThan(0.01);
+  });
+});
+
+/** The sample request, or one whose echoes and bounds the sample outcome may miss. */
+function someRequest(action: ActionName, dice: Dice): BrokerRequest {
+  const changed: Readonly<Partial<Record<ActionName, Readonly<Record<string, unknown>>>>> = {
+    'channel.read': { limit: dice.one([1, 2, 100, 500]) },
+    'agents.create': { channelId: OTHER_CHANNEL },
+    'agents.update': { target: dice.one([{ name: 'Worker' }, { pubkey: KEY_ONE }]), model: undefined },
+    'agents.delete': { target: { pubkey: KEY_ONE } },
+    'observer.emit': { frames: [{ kind: 'k', payload: 'p' }] },
+  };
+  const args = { ...SAMPLES[action].args, ...(dice.happens(0.3) ? changed[action] : {}) };
+  const writing = writeUntypedRequest({ requestId: 'r-1', action, args });
+  return writing.ok ? writing.request : expect.fail(writing.detail);
+}
+
+function someResult(action: ActionName, dice: Dice): unknown {
+  const replayed = dice.happens(0.2) ? { replayed: dice.happens(0.7) } : {};
+  const failed = errorOf('failed', dice.one(['unauthorized', 'internal', 'invalid_request']));
+  const indeterminate = errorOf('indeterminate', dice.one(['outcome_unknown', 'internal']));
+  if (dice.happens(0.2)) return { ...dice.one([failed, indeterminate]), ...replayed };
+  const outcome = SAMPLES[action].outcome;
+  const page = action === 'channel.read' && dice.happens(0.2);
+  return { ...successOf(action, page ? { messages: [EVENT, EVENT, EVENT, EVENT] } : outcome), ...replayed };
+}
+
+/** `value` as a writer sends it: its optional booleans are omitted when false. */
+function withoutFalse(value: unknown): unknown {
+  return JSON.parse(canonical(value), (_name, each: unknown) => (each === false ? undefined : each));
+}
+
+/** Arguments as the checker knows values. */
+function asValue(args: unknown): Value {
+  if (typeof args === 'string' || typeof args === 'boolean' || typeof args === 'number') return args;
+  if (Array.isArray(args)) return args.map(asValue);
+  return Object.fromEntries(Object.entries<unknown>({ ...Object(args) }).map(([name, each]) => [name, asValue(each)]));
+}
