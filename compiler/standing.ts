@@ -1,0 +1,35 @@
+/**
+ * Standing text: what holds for the whole session, section by section. Compiler spec, the paired boundaries of
+ * standing context; "Standing text", rules version 1.
+ */
+import { escapeText } from './markup.ts';
+import { isBlank, trim, trimEnd, trimLineBreaks } from './text.ts';
+import type { Standing } from './turn.ts';
+
+interface Section {
+  readonly member: keyof Standing;
+  readonly tag: string;
+  readonly clean: (text: string) => string;
+}
+
+// In the order they are rendered. Every section loses the line breaks around it; three lose more.
+const SECTIONS: readonly Section[] = [
+  { member: 'workspace', tag: 'workspace', clean: trimLineBreaks },
+  { member: 'base', tag: 'base', clean: (text) => trimLineBreaks(trimEnd(text)) },
+  { member: 'system', tag: 'system', clean: trimLineBreaks },
+  { member: 'teamInstructions', tag: 'team-instructions', clean: trim },
+  { member: 'coreMemory', tag: 'core-memory', clean: trimLineBreaks },
+  { member: 'huddleInstructions', tag: 'huddle-instructions', clean: trim },
+  { member: 'channelCanvas', tag: 'channel-canvas', clean: trimLineBreaks },
+];
+
+/** The sections that are not blank, joined by one blank line; '' if there is none. */
+export function standingText(standing: Standing): string {
+  const sections: string[] = [];
+  for (const { member, tag, clean } of SECTIONS) {
+    const text = standing[member];
+    if (text === undefined || isBlank(text)) continue;
+    sections.push(`<${tag}>\n${escapeText(clean(text))}\n</${tag}>`);
+  }
+  return sections.join('\n\n');
+}

@@ -1,0 +1,192 @@
+/**
+ * The compiler once more, slow and plain: written from the rules alone, scalar by scalar, sharing nothing with it but
+ * the types. Where the two disagree, one of them has misread a rule.
+ */
+import { createHash } from 'node:crypto';
+import type { TriggeredEvent, TurnInput } from '../../compiler/index.ts';
+
+/** Scalars of `text`, a lone surrogate being U+FFFD. */
+function scalars(text: string): string[] {
+  return [...text].map((scalar) => (/^[\ud800-\udfff]$/.test(scalar) ? '\ufffd' : scalar));
+}
+
+const WHITE = new Set(
+  [9, 10, 11, 12, 13, 0x20, 0x85, 0xa0, 0x1680, 0x2000, 0x2001, 0x2002, 0x2003, 0x2004, 0x2005, 0x2006, 0x2007, 0x2008,
+    0x2009, 0x200a, 0x2028, 0x2029, 0x202f, 0x205f, 0x3000].map((point) => String.fromCodePoint(point)),
+);
+
+function strip(list: string[], drop: (scalar: string) => boolean, sides: 'both' | 'end'): string[] {
+  const rest = [...list];
+  while (rest.length > 0 && drop(rest.at(-1) ?? '')) rest.pop();
+  while (sides === 'both' && rest.length > 0 && drop(rest[0] ?? '')) rest.shift();
+  return rest;
+}
+
+const white = (scalar: string): boolean => WHITE.has(scalar);
+const lineBreak = (scalar: string): boolean => scalar === '\n' || scalar === '\r';
+const blank = (text: string): boolean => scalars(text).every(white);
+
+function escaped(text: string, inAttribute: boolean): string {
+  const table: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
+  const more: Record<string, string> = { '"': '&quot;', "'": '&apos;', '\n': ' ', '\r': ' ', '\t': ' ' };
+  return scalars(text).map((scalar) => table[scalar] ?? (inAttribute ? more[scalar] : undefined) ?? scalar).join('');
+}
+
+function nameOf(input: TurnInput, who: string): string {
+  const found = Object.entries(input.profiles ?? {}).find(([key]) => key === who.toLowerCase());
+  for (const name of [found?.[1].displayName, found?.[1].nip05]) {
+    const kept = strip(scalars(name ?? ''), white, 'both').filter((scalar) => {
+      const point = scalar.codePointAt(0) ?? 0;
+      const control = point < 0x20 || (point >= 0x7f && point <= 0x9f);
+      return !control && !(point >= 0x202a && point <= 0x202e) && !(point >= 0x2066 && point <= 0x2069);
+    });
+    if (kept.length > 0) return kept.slice(0, 64).join('');
+  }
+  return '';
+}
+
+function isAgent(input: TurnInput, who: string): boolean {
+  return Object.entries(input.profiles ?? {}).some(([key, { isAgent: agent }]) => key === who.toLowerCase() && agent === true);
+}
+
+function links(entry: TriggeredEvent): { root: string; parent: string } {
+  const of = (marker: string): string =>
+    entry.event.tags
+      .filter((tag) => tag.length >= 4 && tag[0] === 'e' && tag[3] === marker && /^[0-9a-fA-F]{64}$/.test(tag[1] ?? ''))
+      .map((tag) => (tag[1] ?? '').toLowerCase())
+      .pop() ?? '';
+  const parent = of('reply');
+  if (parent === '') return { root: '', parent: '' };
+  return { root: of('root') === '' ? parent : of('root'), parent };
+}
+
+const mentioned = (entry: TriggeredEvent): string[] =>
+  entry.event.tags.filter((tag) => tag[0] === 'p' && tag.length > 1).map((tag) => scalars(tag[1] ?? '').join(''));
+
+function block(input: TurnInput, entry: TriggeredEvent): string {
+  const { root, parent } = links(entry);
+  let type = entry.rule;
+  while (type.startsWith('@')) type = type.slice(1);
+  const author = nameOf(input, entry.event.pubkey);
+  const names = mentioned(entry).map((who) => (nameOf(input, who) === '' ? who : `${nameOf(input, who)} (${who})`));
+  let line = `<event type="${escaped(type, true)}"`;
+  if (author !== '') line += ` author="${escaped(author, true)}"`;
+  line += ` actor="${entry.event.pubkey}" event_id="${entry.event.id}"`;
+  if (parent !== root) line += ` parent="${parent}"`;
+  if (root !== '') line += ` thread_root="${root}"`;
+  if (names.length > 0) line += ` mentions="${escaped(names.join(', '), true)}"`;
+  return `${line}>\nContent: ${escaped(entry.event.content, false)}\n</event>`;
+}
+
+const sha = (text: string): string => `sha256:${createHash('sha256').update(text, 'utf8').digest('hex')}`;
+
+/** What the rules say `input` compiles to. */
+export function twinOf(input: TurnInput): unknown {
+  const last = input.events[input.events.length - 1];
+  if (last === undefined) throw new Error('no event');
+  const { root } = links(last);
+  const scope = input.channel?.type === 'dm' ? 'dm' : root === '' ? 'channel' : 'thread';
+
+  let status = `Scope: ${scope}`;
+  if (input.history === undefined || input.history.truncated) {
+    const state = input.history ? 'truncated' : input.historyDelivered === true ? 'already delivered' : 'not loaded';
+    status += `\nHistory: ${state}; retrieve: channel.read channelId=${input.channelId}`;
+    if (scope === 'thread') status += ` rootEventId=${root}`;
+  }
+
+  let snapshot = '';
+  let cut = false;
+  if (input.channel) {
+    snapshot = `Channel: ${escaped(input.channel.name, false)}`;
+    const lines = scalars(input.channel.description ?? '').join('').replaceAll('\r', '\n').split('\n');
+    const one = lines.map((line) => strip(scalars(line), white, 'both').join('')).filter((line) => line !== '').join(' ');
+    if (scope !== 'dm' && one !== '') {
+      cut = scalars(one).length > 500;
+      snapshot += `\nDescription: ${escaped(scalars(one).slice(0, 500).join(''), false)}${cut ? '\u2026' : ''}`;
+    }
+  }
+
+  let delta = '';
+  if (input.history) {
+    const { messages, total, truncated } = input.history;
+    delta = `<recent-thread-delta included="${messages.length}" total="${total}" truncated="${truncated}">\n`;
+    for (const { pubkey, content } of messages) {
+      delta += `${escaped(nameOf(input, pubkey) === '' ? pubkey : nameOf(input, pubkey), false)}: ${escaped(content, false)}\n`;
+    }
+    delta += '</recent-thread-delta>';
+  }
+
+  let cutShort = '';
+  if (input.interrupted) {
+    const end = input.interrupted.mode === 'interrupt' ? 'superseded' : 'continue_prior_work';
+    const inner = input.interrupted.events.map((entry) => block(input, entry)).join('\n');
+    cutShort = `<interrupted-turn disposition="${end}">\n${inner}\n</interrupted-turn>`;
+  }
+
+  const instruction = input.events.map((entry) => block(input, entry)).join('\n');
+  const human = [last.event.pubkey, ...mentioned(last)].some((who) => !isAgent(input, who));
+  let anchor = human ? (root === '' ? last.event.id : root) : '';
+  if (scope === 'dm') anchor = root === '' ? '' : last.event.id;
+  let delivery = `<delivery channel_id="${input.channelId}" scope="${scope}"`;
+  if (anchor !== '') delivery += ` reply_to="${anchor}"`;
+  if (input.interrupted) {
+    delivery += ` merge_disposition="${input.interrupted.mode === 'interrupt' ? 'supersede' : 'continue'}_prior_work"`;
+  }
+  delivery += ' />';
+
+  const ambient = [status, snapshot, delta, cutShort].filter((fragment) => fragment !== '').join('\n');
+  const envelope =
+    `<buzz-turn>\n<ambient-context>\n${ambient}\n</ambient-context>\n${instruction}\n${delivery}\n</buzz-turn>`;
+
+  const given = (text: string | undefined): string => scalars(text ?? '').join('');
+  const trimmed = (text: string | undefined): string => strip(scalars(text ?? ''), white, 'both').join('');
+  const { workspace, base, system, teamInstructions, coreMemory, huddleInstructions, channelCanvas } = input.standing ?? {};
+  const section = (tag: string, text: string | undefined, keep: (list: string[]) => string[]): string =>
+    blank(text ?? '') ? '' : `<${tag}>\n${escaped(keep(scalars(text ?? '')).join(''), false)}\n</${tag}>`;
+  const edges = (list: string[]): string[] => strip(list, lineBreak, 'both');
+  const standing = [
+    section('workspace', workspace, edges),
+    section('base', base, (list) => edges(strip(list, white, 'end'))),
+    section('system', system, edges),
+    section('team-instructions', teamInstructions, (list) => strip(list, white, 'both')),
+    section('core-memory', coreMemory, edges),
+    section('huddle-instructions', huddleInstructions, (list) => strip(list, white, 'both')),
+    section('channel-canvas', channelCanvas, edges),
+  ].filter((text) => text !== '').join('\n\n');
+
+  const guidance = [system, teamInstructions, huddleInstructions].map(trimmed).filter((text) => text !== '').join('\n\n');
+  const headOf = (scopeOfIt: string): string =>
+    JSON.stringify({
+      messages: (input.history?.messages ?? []).map((each) => [each.eventId, each.pubkey, each.timestamp, given(each.content)]),
+      scope: scopeOfIt, total: input.history?.total, truncated: input.history?.truncated,
+    });
+  const rows: readonly (readonly [string, string, (string | undefined)?, (boolean | undefined)?])[] = [
+    ['1 platform_contract runtime base_prompt instructions configured', given(base)],
+    ['2 persona_and_team_guidance agent_community agent_configuration instructions configured', guidance],
+    ['3 core_memory agent_owner core_engram advisory_context session_start', given(coreMemory)],
+    ['4 channel_snapshot channel channel_metadata shared_evidence cached', snapshot, undefined, cut],
+    ['4 channel_canvas channel channel_canvas shared_evidence session_start', given(channelCanvas)],
+    ['6 context_status turn delivery_state evidence current', status],
+    [`6 recent_thread_delta ${input.history?.scope ?? ''} relay_events evidence current`, delta,
+      sha(headOf(input.history?.scope ?? '')), input.history?.truncated],
+    ['6 interrupted_turn thread cancelled_events evidence current', cutShort],
+    ['7 current_instruction turn nostr_event authoritative current', instruction,
+      input.events.length === 1 ? last.event.id : undefined],
+    ['8 delivery_contract turn buzz_routing routing_constraint current', delivery],
+  ];
+  const layers = rows.filter(([, content]) => !blank(content)).map(([row, content, version, truncated]) => {
+    const [order, layer, scopeOfIt, source, authority, freshness] = row.split(' ');
+    const tokens = Math.floor((scalars(content).length + 3) / 4);
+    return `{"order":${order},"layer":"${layer}","scope":"${scopeOfIt}","source":"${source}",` +
+      `"version":"${version ?? sha(content)}","authority":"${authority}","freshness":"${freshness}",` +
+      `"estimatedTokens":${tokens},"truncated":${truncated ?? false}}`;
+  });
+  const list = `[${layers.join(',')}]`;
+  return {
+    v: 1,
+    ...(input.standingRole === 'system' && standing !== '' ? { system: standing } : {}),
+    blocks: input.standingRole === 'prompt' && standing !== '' ? [standing, envelope] : [envelope],
+    envelope,
+    manifest: { schemaVersion: 1, hash: sha(list), layers: JSON.parse(list) as unknown },
+  };
+}
