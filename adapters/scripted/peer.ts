@@ -20,12 +20,14 @@ export interface Peer {
   readonly respond: (id: Json, result: Json) => Promise<void>;
   readonly refuse: (id: Json, error: RpcError) => Promise<void>;
   readonly notify: (method: string, params: Json, byteByByte?: boolean) => Promise<void>;
-  /** Sends a request; `forget` stops waiting, after which a late response is ignored. Throws on an id in use. */
+  /** Sends a request that waits, under its id, until it is forgotten. Throws on an id in use. */
   readonly request: (method: string, params: Json, id: Json | undefined) => Waiting;
 }
 
 export interface Waiting {
+  /** The first response; later ones are nothing. */
   readonly reply: Promise<Reply>;
+  /** Frees the id. A response that comes afterwards is ignored. */
   readonly forget: () => void;
 }
 
@@ -53,9 +55,7 @@ export function peer(out: Output): Peer {
         return;
       }
       if (id === undefined) return;
-      const key = JSON.stringify(id);
-      const settle = waiting.get(key);
-      waiting.delete(key);
+      const settle = waiting.get(JSON.stringify(id));
       settle?.(isMembers(error) ? { ok: false, error } : { ok: true, result });
     },
     respond: (id, result) => send({ id, result }),

@@ -39,6 +39,19 @@ describe('ask', () => {
     expect(said(agent.frames)).toBe('selected allow-once allow_once');
   });
 
+  it('asks under the same id again once that one is answered, and refuses to while it waits', async () => {
+    const ask = { title: 'may I?', id: '7' };
+    const agent = startAgent({ script: { v: 1, rules: [{ do: [{ ask }] }] } });
+    const [one, two] = [await agent.open(), await agent.open()];
+    for (const count of [1, 2]) {
+      const answer = agent.prompt(one, 'x');
+      await agent.frame(() => agent.frames.filter((frame) => frame['id'] === '7').length === count);
+      if (count === 2) expect(at(await agent.prompt(two, 'x'), 'error', 'message')).toContain('"7" is already waiting');
+      agent.send({ id: '7', result: { outcome: { outcome: 'cancelled' } } });
+      expect(at(await answer, 'result', 'stopReason')).toBe('end_turn');
+    }
+  });
+
   it('sends odd options, and members of the tool call, as the script has them', async () => {
     const options = [{ optionId: 'x', name: 'X', kind: 'allow_forever' }, { optionId: 'x', name: 'again', kind: '' }];
     const toolCall = { rawInput: { command: '{{content}}' }, status: null };

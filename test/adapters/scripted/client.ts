@@ -4,14 +4,13 @@
  */
 import { spawn } from 'node:child_process';
 import { EventEmitter, once } from 'node:events';
-import { mkdtempSync, writeFileSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { scriptedModule } from '../../../adapters/index.ts';
 import { isMembers, parseJson } from '../../../adapters/scripted/json.ts';
 import type { Json, Members } from '../../../adapters/scripted/json.ts';
+import { temporaryDirectory } from '../../setup/temp.ts';
 
 export type Value = Json;
 export type Frame = Members;
@@ -55,15 +54,9 @@ export interface Options {
 
 const started: (() => Promise<void>)[] = [];
 
-/** For afterEach: no agent and no directory outlives its test. */
+/** For afterEach: no agent outlives its test. */
 export async function stopAll(): Promise<void> {
   await Promise.all(started.splice(0).map((stop) => stop()));
-}
-
-export function temporaryDirectory(): string {
-  const directory = mkdtempSync(join(tmpdir(), 'skep-scripted-'));
-  started.push(() => rm(directory, { recursive: true, force: true }));
-  return directory;
 }
 
 export function startAgent({ script, extension = '.json', env = {} }: Options = {}): Client {

@@ -112,6 +112,16 @@ describe('die', () => {
     expect(said(agent.frames)).toHaveLength(300_000);
   });
 
+  it('lets what other sessions are still writing out first', async () => {
+    const say = { text: '0123456789', repeat: 100, byteByByte: true };
+    const rules = [{ match: 'slow', do: [{ say }] }, { do: [{ die: 0 }] }];
+    const agent = startAgent({ script: { v: 1, rules } });
+    const [one, two] = [await agent.open(), await agent.open()];
+    agent.prompt(one, 'slow').catch(() => undefined);
+    await expect(agent.prompt(two, 'die')).rejects.toThrow('ended before');
+    expect(said(agent.frames)).toHaveLength(1000);
+  });
+
   it('dies after it answered', async () => {
     const { agent, session } = await playing([{ stop: 'end_turn' }, { die: 4 }]);
     expect((await agent.prompt(session, 'x'))['result']).toEqual({ stopReason: 'end_turn' });
@@ -197,15 +207,17 @@ describe('a bad start', () => {
 
 describe('an agent that does not go', () => {
   it('ignores the end of stdin', async () => {
-    const steps = [{ mark: 'in' }, { wait: 'go' }, { say: 'still here' }];
+    // The agent's own pause: long enough for the end of stdin to reach one that heeds it.
+    const steps = [{ sleep: 150 }, { say: 'still here' }];
     const { agent, session } = await playing(steps, { ignoreStdinEof: true });
     const answer = agent.prompt(session, 'x');
     agent.endStdin();
-    await appeared(agent.directory, 'in');
-    writeFileSync(`${agent.directory}/go`, '');
     await answer;
     expect(said(agent.frames)).toBe('still here');
-    expect(isAlive(agent.pid)).toBe(true);
+    const heeding = await playing(steps);
+    const none = expect(heeding.agent.prompt(heeding.session, 'x')).rejects.toThrow('ended before');
+    heeding.agent.endStdin();
+    await none;
   });
 
   it('ignores SIGTERM where the script says so, and dies of it otherwise', async () => {
@@ -219,13 +231,17 @@ describe('an agent that does not go', () => {
   });
 
   it('stops reading stdin', async () => {
-    const agent = startAgent({ script: { v: 1, stdin: { pauseAfterBytes: 10 }, rules: [] } });
-    await agent.call('initialize', { protocolVersion: 1 });
-    agent.send({ id: 'unread', method: 'no/such' });
-    agent.endStdin();
-    agent.kill('SIGTERM');
-    await agent.exited;
-    expect(agent.frames).toHaveLength(1);
+    const script = { v: 1, echo: true, initialize: { delayMs: 150 }, rules: [] };
+    const heard = async (more: object): Promise<boolean> => {
+      const agent = startAgent({ script: { ...script, ...more } });
+      const ready = agent.call('initialize', { protocolVersion: 1 });
+      await agent.line((line) => line.includes('initialize'));
+      agent.send({ id: 'second', method: 'no/such' });
+      await ready;
+      return agent.lines.some((line) => line.includes('second'));
+    };
+    expect(await heard({ stdin: { pauseAfterBytes: 10 } })).toBe(false);
+    expect(await heard({})).toBe(true);
   });
 });
 

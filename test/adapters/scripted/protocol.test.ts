@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { afterEach, describe, expect, it } from 'vitest';
 import { at, playing, said, startAgent, stopAll } from './client.ts';
 
@@ -112,6 +112,18 @@ describe('cancel', () => {
     expect(said(agent.frames)).not.toContain('never');
   });
 
+  it('plays nothing of the cancelled turn afterwards', async () => {
+    const rules = [{ match: 'slow', do: [{ say: 'x' }, { sleep: 3_600_000 }, { mark: 'late' }] }, { do: [] }];
+    const agent = startAgent({ script: { v: 1, rules } });
+    const session = await agent.open();
+    const answer = agent.prompt(session, 'slow');
+    await agent.frame((frame) => frame['method'] === 'session/update');
+    agent.notify('session/cancel', { sessionId: session });
+    await answer;
+    await agent.prompt(session, 'next');
+    expect(existsSync(`${agent.directory}/late`)).toBe(false);
+  });
+
   it('leaves the session ready for the next prompt, and a late permission answer without effect', async () => {
     const rules = [{ match: 'ask', do: [{ ask: 'may I?' }, { say: 'asked' }] }, { do: [{ say: 'next' }] }];
     const agent = startAgent({ script: { v: 1, rules } });
@@ -142,7 +154,8 @@ describe('cancel', () => {
     const answer = agent.prompt(session, 'x');
     const request = await agent.frame((frame) => frame['method'] === 'session/request_permission');
     agent.notify('session/cancel', { sessionId: session });
-    // Answered strictly after the cancel was read: requests are handled in order.
+    // Two round trips: what a cancel had answered at once would be here by the second.
+    await agent.call('session/fork');
     await agent.call('session/fork');
     expect(agent.frames.some((frame) => at(frame, 'result', 'stopReason') !== undefined)).toBe(false);
     agent.send({ id: request['id'], result: { outcome: { outcome: 'cancelled' } } });

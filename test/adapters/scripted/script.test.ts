@@ -122,6 +122,12 @@ describe('the program with a bad script', () => {
 });
 
 describe('a script file', () => {
+  it('may be JSON that begins with a byte order mark', async () => {
+    const agent = startAgent({ script: '\uFEFF{"v":1,"rules":[{"do":[{"say":"json"}]}]}' });
+    await agent.prompt(await agent.open(), 'hi');
+    expect(said(agent.frames)).toBe('json');
+  });
+
   it('may be YAML, and may begin with a byte order mark and have CRLF', async () => {
     const yaml = '\uFEFFv: 1\r\nrules:\r\n  - match: hi\r\n    do:\r\n      - say: "yaml {{content}}"\r\n';
     const agent = startAgent({ script: yaml, extension: '.yaml' });

@@ -146,6 +146,7 @@ describe('templates and rules', () => {
       { say: 'one', when: { count: 0 } },
       { say: 'two', when: { count: 1 } },
       { say: 'three', unless: { count: 1 } },
+      { say: 'four', unless: { count: [1, 0] } },
     ]);
     await agent.prompt(session, 'x');
     expect(said(agent.frames)).toBe('onethree');
@@ -178,6 +179,8 @@ describe('how a prompt ends', () => {
     expect(answer['result']).toEqual({ stopReason: 'max_tokens', usage: { inputTokens: 3 }, _meta: { n: 1 } });
     const late = await agent.frame((frame) => frame['method'] === 'session/update');
     expect(agent.frames.indexOf(late)).toBeGreaterThan(agent.frames.indexOf(answer));
+    await agent.call('session/fork');
+    expect(agent.frames.filter((frame) => frame['id'] === answer['id'])).toHaveLength(1);
   });
 
   it('answers with an error, and takes the next prompt', async () => {

@@ -5,11 +5,9 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable, Writable } from 'node:stream';
 import { client, ndJsonStream, PROTOCOL_VERSION } from '@agentclientprotocol/sdk';
-import { afterEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { commandLine, findAdapter } from '../../../adapters/index.ts';
-import { stopAll, temporaryDirectory } from './client.ts';
-
-afterEach(stopAll);
+import { temporaryDirectory } from '../../setup/temp.ts';
 
 it('holds a whole conversation with the SDK’s client', async () => {
   const directory = temporaryDirectory();
