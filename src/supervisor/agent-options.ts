@@ -1,0 +1,35 @@
+/** What an agent's driver is given: its settings from the config, and its doors. */
+import type { LaunchPlan, PermissionPolicy, PromptHint } from '../acp/index.ts';
+import type { AgentLink, SessionCredential } from '../broker/index.ts';
+import type { Clock, Log, Pubkey, Random } from '../model/index.ts';
+import type { Store } from '../store/index.ts';
+import type { ProfileFacts } from './directory.ts';
+import type { GateSettings } from './gate.ts';
+import type { Observer } from './notes.ts';
+
+export interface AgentOptions {
+  readonly name: string;
+  readonly gate: GateSettings;
+  readonly session: 'channel' | 'thread';
+  readonly gatherMs: number;
+  readonly idleTimeoutMs: number;
+  readonly hardTimeoutMs: number;
+  readonly processes: number;
+  readonly cwd: string;
+  /** The operator's standing instructions for this agent. */
+  readonly instructions?: string;
+  readonly hint: PromptHint;
+  readonly permission: PermissionPolicy;
+  /** The whole launch of one process, its credential included. */
+  readonly plan: (credential: SessionCredential) => LaunchPlan;
+  readonly link: AgentLink;
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly observe: Observer;
+  /** Every agent of this supervisor, by pubkey: known to be agents without asking a relay. */
+  readonly ownAgents: ReadonlyMap<Pubkey, ProfileFacts>;
+  /** The disk or a bug stopped this agent: the supervisor must end. */
+  readonly onFatal: (error: unknown) => void;
+}

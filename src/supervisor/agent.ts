@@ -1,0 +1,291 @@
+/**
+ * The driver of one agent: feed → gate → inbox → turn → settle. It holds no decision of its own; it commits what the
+ * inbox machine says before it does anything about it, and feeds back what happened, one input at a time.
+ *
+ * in: feed items, the ends of turns, free slots, the clock. out: turns, notices, notes.
+ * Never: acknowledges a feed item whose event is not stored; prompts a batch that is not marked as dispatched.
+ */
+import PQueue from 'p-queue';
+import type { FeedItem } from '../broker/index.ts';
+import { later, unreachable } from '../model/index.ts';
+import type { ChannelId } from '../model/index.ts';
+import type { VerifiedEvent } from '../nostr/index.ts';
+import type { AgentOptions } from './agent-options.ts';
+import { giveUpNotice, outageNotice } from './answer.ts';
+import { Directory } from './directory.ts';
+import { Flight } from './flight.ts';
+import type { Batch, Entry } from './inbox/entry.ts';
+import { emptyInbox, inboxCounts, nextReadyAt, oldestWaiting, stepInbox } from './inbox/machine.ts';
+import type { Ending, InboxCommand, InboxInput, InboxState } from './inbox/machine.ts';
+import { endedCounts, saveStatement } from './inbox/rows.ts';
+import { takeUpInbox } from './inbox/take-up.ts';
+import { consider, laneOf } from './intake.ts';
+import { Slot } from './slot.ts';
+import type { SlotChange } from './slot.ts';
+import type { AgentSnapshot } from './snapshot.ts';
+import { runTurn } from './turn.ts';
+import type { TurnReport } from './turn.ts';
+
+export class Agent {
+  readonly #options: AgentOptions;
+  readonly #directory: Directory;
+  readonly #slots: readonly Slot[];
+  /** One input at a time: the inbox below is stepped only inside. */
+  readonly #mailbox = new PQueue({ concurrency: 1 });
+  readonly #flights = new Map<string, Flight>();
+  readonly #running = new Set<Promise<void>>();
+  #inbox: InboxState;
+  #cancelWake: (() => void) | undefined;
+  #stopping = false;
+  #outageTold = false;
+
+  constructor(options: AgentOptions) {
+    this.#options = options;
+    this.#directory = new Directory(options.link, options.clock, options.ownAgents);
+    this.#inbox = emptyInbox({ gatherMs: options.gatherMs });
+    this.#slots = Array.from({ length: options.processes }, (_, index) => this.#newSlot(index));
+  }
+
+  /** Takes up what the last run left, then follows the feed. Returns at once: the relay may be away for hours. */
+  open(): void {
+    for (const slot of this.#slots) slot.open();
+    this.#begin().catch((error: unknown) => {
+      if (!this.#stopping) this.#options.onFatal(error);
+    });
+  }
+
+  /**
+   * No new turns; turns under way get `graceMs`, then are cut short and kept for the next start. Ends every process.
+   * What waits in the inbox stays there.
+   */
+  async stop(graceMs: number): Promise<void> {
+    this.#stopping = true;
+    this.#cancelWake?.();
+    await this.#drain(graceMs);
+    await Promise.all(this.#slots.map((slot) => slot.stop()));
+    await Promise.all(this.#running);
+    await this.#mailbox.onIdle();
+  }
+
+  /** Cuts short what is under way. */
+  force(): void {
+    for (const flight of this.#flights.values()) flight.cutShort('stop');
+  }
+
+  async snapshot(): Promise<AgentSnapshot> {
+    const { name, link, store } = this.#options;
+    const ended = await endedCounts(store, link.pubkey);
+    return {
+      name,
+      pubkey: link.pubkey,
+      processes: this.#slots.map(({ process, phase, sessionCount }) => ({
+        ...(process === undefined ? {} : { pid: process.pid }), phase, sessions: sessionCount,
+      })),
+      turns: [...this.#flights.values()].map(({ batch, startedAtMs }) => ({
+        turnId: batch.turnId, channelId: batch.channelId, startedAtMs, events: batch.entries.length,
+      })),
+      inbox: { ...inboxCounts(this.#inbox), ...ended },
+      upstream: link.status(),
+    };
+  }
+
+  async #begin(): Promise<void> {
+    const { store, link, log, name, session } = this.#options;
+    const entries = await takeUpInbox(store, link, (channel, destination) => laneOf(session, channel, destination));
+    if (entries.length > 0) log.info('taking up what the last run left', { agent: name, events: entries.length });
+    if (this.#stopping) return;
+    await this.#mailbox.add(() => this.#advance([{ type: 'restored', entries }]));
+    link.follow((item) => this.#receive(item).catch((error: unknown) => this.#fail(error)));
+    this.#pump();
+  }
+
+  async #receive(item: FeedItem): Promise<void> {
+    switch (item.type) {
+      case 'event':
+        return this.#receiveEvent(item.event, item.channelId);
+      case 'joined':
+        return this.#directory.forgetChannel(item.channelId);
+      case 'left':
+        return this.#leave(item.channelId);
+      default:
+        return unreachable(item);
+    }
+  }
+
+  /** Resolves when the event is on disk or is none of ours: only then may the feed forget it. */
+  async #receiveEvent(event: VerifiedEvent, channelId: ChannelId): Promise<void> {
+    const { observe, name: agent } = this.#options;
+    const considered = await consider(event, channelId, this.#directory, this.#options);
+    switch (considered.is) {
+      case 'known':
+        return;
+      case 'refused':
+        return observe({ type: 'refused', agent, eventId: event.id, reason: considered.reason });
+      case 'new':
+        await this.#accept(considered.entry);
+        return observe({ type: 'accepted', agent, eventId: event.id, author: event.pubkey, channelId });
+      default:
+        return unreachable(considered);
+    }
+  }
+
+  async #accept(entry: Entry): Promise<void> {
+    // Acceptance and, where a slot is free, dispatch share one commit.
+    await this.#mailbox.add(() => this.#advance([{ type: 'accepted', entry }, ...this.#mayTake()]));
+    this.#pump();
+  }
+
+  async #leave(channelId: ChannelId): Promise<void> {
+    this.#directory.forgetChannel(channelId);
+    await this.#mailbox.add(() => this.#advance([{ type: 'left', channelId }]));
+    for (const flight of this.#flights.values()) if (flight.serves(channelId)) flight.cutShort('left');
+  }
+
+  /** Inside the mailbox: steps through `inputs`, commits every change at once, then performs the rest. */
+  async #advance(inputs: readonly InboxInput[]): Promise<void> {
+    const { clock, store, link } = this.#options;
+    const commands: InboxCommand[] = [];
+    let state = this.#inbox;
+    for (const input of inputs) {
+      const step = stepInbox(state, input, clock.now());
+      state = step.state;
+      commands.push(...step.commands);
+    }
+    const saves = commands.flatMap((command) => (command.type === 'save' ? [saveStatement(link.pubkey, command.save)] : []));
+    if (saves.length > 0) await store.write(...saves);
+    this.#inbox = state;
+    for (const command of commands) this.#perform(command);
+  }
+
+  #perform(command: InboxCommand): void {
+    switch (command.type) {
+      case 'save':
+        return;
+      case 'dispatch':
+        return this.#dispatch(command.batch);
+      case 'give_up':
+        return this.#tellGivenUp(command.batch, command.reason);
+      default:
+        return unreachable(command);
+    }
+  }
+
+  /** Hands out turns while a slot is free and a turn is ready; then sleeps until one may be. */
+  #pump(): void {
+    if (this.#stopping) return;
+    this.#track(this.#mailbox.add(async () => {
+      for (let before = -1; before !== this.#flights.size;) {
+        before = this.#flights.size;
+        await this.#advance(this.#mayTake());
+      }
+      this.#armWake();
+    }));
+  }
+
+  #mayTake(): readonly InboxInput[] {
+    if (!this.#hasFreeSlot()) return [];
+    const turnId = Buffer.from(this.#options.random.bytes(16)).toString('hex');
+    return [{ type: 'take', turnId, blocked: this.#blockedLanes() }];
+  }
+
+  #hasFreeSlot(): boolean {
+    return !this.#stopping && this.#slots.some((slot) => slot.phase === 'idle');
+  }
+
+  /** Lanes whose conversation lives in a process that is busy: they wait for it. */
+  #blockedLanes(): ReadonlySet<string> {
+    const busy = this.#slots.filter((slot) => slot.phase === 'busy');
+    if (busy.length === 0) return new Set();
+    return new Set([...this.#inbox.lanes.keys()].filter((lane) => busy.some((slot) => slot.holds(lane))));
+  }
+
+  #armWake(): void {
+    this.#cancelWake?.();
+    const atMs = this.#hasFreeSlot() ? nextReadyAt(this.#inbox, this.#blockedLanes()) : undefined;
+    this.#cancelWake = atMs === undefined ? undefined : this.#options.clock.wake(atMs, () => { this.#pump(); });
+  }
+
+  #dispatch(batch: Batch): void {
+    const idle = this.#slots.filter((slot) => slot.phase === 'idle');
+    const slot = idle.find((one) => one.holds(batch.lane)) ?? idle[0];
+    if (slot === undefined) throw new TypeError('dispatch: expected an idle slot');
+    const flight = new Flight(batch, slot, this.#options.clock.now());
+    this.#flights.set(batch.turnId, flight);
+    const process = slot.take();
+    const turn = runTurn({ options: this.#options, directory: this.#directory, flight, process });
+    this.#track(turn.then((report) => this.#settle(flight, report)));
+  }
+
+  async #settle(flight: Flight, report: TurnReport): Promise<void> {
+    const { random, observe, name: agent, clock } = this.#options;
+    const { turnId } = flight.batch;
+    await this.#mailbox.add(async () => {
+      this.#flights.delete(turnId);
+      flight.slot.release();
+      const ending: Ending = flight.cause === 'left' ? { how: 'dead', reason: 'left the channel', tell: false } : report.ending;
+      await this.#advance([{ type: 'finished', turnId, ending, jitter: random.fraction() }, ...this.#mayTake()]);
+    });
+    const { outcome, published } = report;
+    observe({ type: 'turn_ended', agent, turnId, outcome, published, tookMs: clock.now() - flight.startedAtMs });
+    this.#pump();
+  }
+
+  #newSlot(index: number): Slot {
+    const { name: agentName, link, clock, random, log, store, plan, hint, permission } = this.#options;
+    const onChange = (change: SlotChange): void => { this.#slotChanged(change); };
+    return new Slot({ agentName, index, link, clock, random, log, store, plan, hint, permission, onChange });
+  }
+
+  #slotChanged(change: SlotChange): void {
+    const { observe, name: agent } = this.#options;
+    switch (change.type) {
+      case 'started':
+        this.#outageTold = false;
+        observe({ type: 'process_started', agent, pid: change.pid, program: change.program });
+        return this.#pump();
+      case 'ended':
+        return observe({ type: 'process_ended', agent, pid: change.pid, how: change.end.how });
+      case 'failed':
+        observe({ type: 'process_failed', agent, how: change.end.how, retryInMs: change.retryInMs });
+        return this.#tellOutage(change.end.how);
+      default:
+        return unreachable(change);
+    }
+  }
+
+  #tellGivenUp(batch: Batch, reason: string): void {
+    const { observe, name: agent, link } = this.#options;
+    observe({ type: 'gave_up', agent, turnId: batch.turnId, eventIds: batch.entries.map((entry) => entry.eventId), reason });
+    this.#track(link.say(giveUpNotice(batch, reason)));
+  }
+
+  /** One notice for an outage, in the thread of the message that has waited longest. */
+  #tellOutage(how: string): void {
+    const oldest = oldestWaiting(this.#inbox);
+    const someoneWorks = this.#slots.some((slot) => slot.phase === 'idle' || slot.phase === 'busy');
+    if (this.#outageTold || oldest === undefined || someoneWorks || this.#stopping) return;
+    this.#outageTold = true;
+    this.#track(this.#options.link.say(outageNotice(oldest, how.replaceAll('_', ' '))));
+  }
+
+  async #drain(graceMs: number): Promise<void> {
+    if (this.#flights.size === 0) return;
+    const { clock } = this.#options;
+    const cancel = clock.wake(later(clock.now(), graceMs), () => { this.force(); });
+    while (this.#flights.size > 0) await Promise.race(this.#running);
+    cancel();
+  }
+
+  /** The feed must not forget what could not be stored: it stops here, and the supervisor with it. */
+  #fail(error: unknown): never {
+    this.#options.onFatal(error);
+    throw error;
+  }
+
+  /** Everything that goes on beside the mailbox ends before `stop` does. A rejection is a bug or a dead disk: loud. */
+  #track(work: Promise<unknown>): void {
+    const tracked = work.then(() => undefined, (error: unknown) => { this.#options.onFatal(error); });
+    this.#running.add(tracked);
+    void tracked.finally(() => this.#running.delete(tracked));
+  }
+}

@@ -1,0 +1,80 @@
+/**
+ * Who may wake the agent with what. Two pure questions: `sift` needs nothing but the event and the agent's settings and
+ * drops most of what a channel carries; `admit` needs to know the author and the channel. The order is Buzz's own:
+ * own events, messages of ours, kinds, mention, respond-to; then the cap on agents answering each other.
+ *
+ * in: a verified event. out: a rule and a hop count, or a reason. Never: a look at the content.
+ */
+import type { Pubkey } from '../model/index.ts';
+import { mentions } from '../nostr/index.ts';
+import type { VerifiedEvent } from '../nostr/index.ts';
+
+export type RespondTo = 'owner-only' | 'allowlist' | 'anyone' | 'nobody';
+
+export interface GateSettings {
+  readonly agent: Pubkey;
+  readonly owner: Pubkey;
+  readonly respondTo: RespondTo;
+  readonly allowlist: ReadonlySet<Pubkey>;
+  readonly subscribe: 'mentions' | 'all';
+}
+
+export type GateRefusal =
+  | 'own' | 'ours' | 'kind' | 'no-mention' | 'nobody' | 'not-owner' | 'not-allowed' | 'direct-message' | 'hop-cap';
+
+/** What is known of the author. `owner` is proven by a valid attestation in their profile, or by our own config. */
+export interface AuthorFacts {
+  readonly isAgent: boolean;
+  readonly owner?: Pubkey;
+}
+
+export interface AdmitFacts {
+  readonly author: AuthorFacts;
+  /** A channel whose type is not known is treated as a direct message: the narrowest rule (fail closed). */
+  readonly channelType: string | undefined;
+  /** Hop count of the newest accepted event of the channel. */
+  readonly lastHops: number;
+}
+
+export type Sifted = { readonly pass: true; readonly rule: string } | { readonly pass: false; readonly reason: GateRefusal };
+export type Admitted = { readonly pass: true; readonly hops: number } | { readonly pass: false; readonly reason: GateRefusal };
+
+/** Kind 9 (channel message), 40007 (reminder), 46010 (approval requested): what a person or a clock addresses to us. */
+export const WAKING_KINDS: readonly number[] = [9, 40_007, 46_010];
+/** Agents' messages in a row, with no person between, that are still answered: a politeness loop ends here. */
+export const MAX_HOPS = 8;
+/** The tag on everything skep writes for itself (notices, cards): it never wakes an agent, ours or a sibling's. */
+export const OWN_MARK = 'skep';
+
+export function sift(event: VerifiedEvent, settings: GateSettings): Sifted {
+  if (event.pubkey === settings.agent) return { pass: false, reason: 'own' };
+  if (event.tags.some((tag) => tag[0] === OWN_MARK)) return { pass: false, reason: 'ours' };
+  if (!WAKING_KINDS.includes(event.kind)) return { pass: false, reason: 'kind' };
+  const mentioned = mentions(event.tags, settings.agent);
+  if (!mentioned && settings.subscribe === 'mentions') return { pass: false, reason: 'no-mention' };
+  if (settings.respondTo === 'nobody') return { pass: false, reason: 'nobody' };
+  return { pass: true, rule: mentioned ? '@mention' : 'all' };
+}
+
+export function admit(event: VerifiedEvent, settings: GateSettings, facts: AdmitFacts): Admitted {
+  const refusal = authorRefusal(event.pubkey, settings, facts);
+  if (refusal !== undefined) return { pass: false, reason: refusal };
+  const hops = facts.author.isAgent ? facts.lastHops + 1 : 0;
+  return hops > MAX_HOPS ? { pass: false, reason: 'hop-cap' } : { pass: true, hops };
+}
+
+function authorRefusal(author: Pubkey, settings: GateSettings, facts: AdmitFacts): GateRefusal | undefined {
+  // The owner and agents of the same owner pass every rule but `nobody`.
+  if (author === settings.owner || facts.author.owner === settings.owner) return undefined;
+  if (facts.channelType === undefined || facts.channelType === 'dm') return 'direct-message';
+  switch (settings.respondTo) {
+    case 'anyone':
+      return undefined;
+    case 'allowlist':
+      return settings.allowlist.has(author) ? undefined : 'not-allowed';
+    case 'owner-only':
+      return 'not-owner';
+    case 'nobody':
+      return 'nobody';
+  }
+}

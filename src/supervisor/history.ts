@@ -1,0 +1,58 @@
+/**
+ * The earlier messages of a thread or a direct-message channel, for the envelope: the last twelve, oldest first.
+ * When the relay does not answer in time there is no history, and the envelope says so.
+ */
+import type { AgentLink } from '../broker/index.ts';
+import type { History } from '../../compiler/index.ts';
+import type { ChannelId, EventId } from '../model/index.ts';
+import { destinationOf } from '../nostr/index.ts';
+import type { Filter, VerifiedEvent } from '../nostr/index.ts';
+
+/** Messages shown (Buzz's own default). */
+export const HISTORY_MESSAGES = 12;
+/** The fetch may take this long; a turn is never held up longer by it. */
+const HISTORY_TIMEOUT_MS = 2_000;
+/** Messages asked for: enough to know the length of an ordinary thread, bounded for a long one. */
+const HISTORY_FETCH = 200;
+
+export interface HistoryPlace {
+  readonly channelId: ChannelId;
+  readonly scope: 'thread' | 'dm';
+  /** The root of the thread; absent for a direct-message channel. */
+  readonly root?: EventId;
+  /** Messages that are the turn itself and so are not history. */
+  readonly without: ReadonlySet<EventId>;
+}
+
+/**
+ * Undefined when the relay did not answer in full. `total` counts what the relay told, at most `HISTORY_FETCH` of a
+ * longer conversation; `truncated` says that some of it is not shown.
+ */
+export async function fetchHistory(link: AgentLink, place: HistoryPlace): Promise<History | undefined> {
+  const { events, complete } = await link.fetch(filtersOf(place), { timeoutMs: HISTORY_TIMEOUT_MS });
+  if (!complete) return undefined;
+  const known = new Map(events.filter((event) => belongs(event, place)).map((event) => [event.id, event]));
+  const ordered = [...known.values()].sort((a, b) => a.created_at - b.created_at || (a.id < b.id ? -1 : 1));
+  const shown = ordered.slice(-HISTORY_MESSAGES);
+  return {
+    scope: place.scope,
+    messages: shown.map(({ id, pubkey, created_at: timestamp, content }) => ({ eventId: id, pubkey, timestamp, content })),
+    total: ordered.length,
+    truncated: ordered.length > shown.length,
+  };
+}
+
+function filtersOf({ channelId, root }: HistoryPlace): readonly Filter[] {
+  const inChannel = new Map<string, readonly string[]>([['h', [channelId]]]);
+  if (root === undefined) return [{ kinds: [9], tags: inChannel, limit: HISTORY_FETCH }];
+  return [
+    { ids: [root], kinds: [9], tags: inChannel, limit: 1 },
+    { kinds: [9], tags: new Map([...inChannel, ['e', [root]]]), limit: HISTORY_FETCH },
+  ];
+}
+
+/** An `e` tag alone does not make a message part of a thread: its own NIP-10 root does. */
+function belongs(event: VerifiedEvent, place: HistoryPlace): boolean {
+  if (place.without.has(event.id)) return false;
+  return place.root === undefined || destinationOf(event) === place.root;
+}

@@ -1,0 +1,277 @@
+/**
+ * The inbox of one agent: which accepted events wait, which are in a turn, what happens to them when it ends.
+ * Pure; the driver commits every `save` before it performs anything else (commit before act).
+ *
+ *   entry \ input | accepted      | take          | finished         | left              | restored
+ *   (unknown)     | → queued      | -             | -                | -                 | → queued
+ *   queued        | ignored (dup) | → dispatched  | -                | → dead            | -
+ *   dispatched    | ignored (dup) | not again     | → done, queued   | stays: its turn   | -
+ *                 |               |               |   (later), dead  |   is the driver's |
+ *   done, dead    | rows only: the driver asks the store before it says `accepted`
+ *
+ * Coalescing (compiler spec, "Queue dispatch is the authority boundary"): a turn takes contiguous entries at the head of
+ * a lane with the same signing author and the same destination. One turn in flight a lane; oldest first across lanes.
+ */
+import { later, unreachable } from '../../model/index.ts';
+import type { ChannelId, EventId, Milliseconds } from '../../model/index.ts';
+import { GATHER_CAP, MAX_ATTEMPTS, MAX_BATCH, MAX_PENDING, retryDelayMs } from './entry.ts';
+import type { Batch, Entry, InboxSettings } from './entry.ts';
+
+interface Lane {
+  readonly queue: readonly Entry[];
+  readonly inFlight?: Batch;
+}
+
+export interface InboxState {
+  readonly settings: InboxSettings;
+  readonly lanes: ReadonlyMap<string, Lane>;
+}
+
+/** How a turn ended, as far as its events are concerned. `reason` is for people and the row; never a payload. */
+export type Ending =
+  | { readonly how: 'done'; readonly outcome: string }
+  /** To be prompted again. A `failure` counts and waits; a `stop` of ours does neither. */
+  | { readonly how: 'again'; readonly reason: string; readonly interrupted: boolean; readonly cause: 'failure' | 'stop' }
+  /** Never to be prompted again; `tell` says so in the thread. */
+  | { readonly how: 'dead'; readonly reason: string; readonly tell: boolean };
+
+export type InboxInput =
+  | { readonly type: 'accepted'; readonly entry: Entry }
+  /** From the store at start: queued entries in arrival order. */
+  | { readonly type: 'restored'; readonly entries: readonly Entry[] }
+  /** A process is free: hand out the oldest turn that is ready and whose lane is not in `blocked`. */
+  | { readonly type: 'take'; readonly turnId: string; readonly blocked: ReadonlySet<string> }
+  | { readonly type: 'finished'; readonly turnId: string; readonly ending: Ending; readonly jitter: number }
+  /** The agent is no longer in the channel. */
+  | { readonly type: 'left'; readonly channelId: ChannelId };
+
+/** A change of one row. `insert` for an event the store does not have yet. */
+export type Save =
+  | { readonly change: 'insert'; readonly entry: Entry }
+  | { readonly change: 'dispatched'; readonly eventId: EventId; readonly turnId: string }
+  | { readonly change: 'queued'; readonly entry: Entry; readonly outcome: string }
+  | { readonly change: 'done'; readonly eventId: EventId; readonly outcome: string }
+  | { readonly change: 'dead'; readonly eventId: EventId; readonly outcome: string };
+
+export type InboxCommand =
+  | { readonly type: 'save'; readonly save: Save }
+  | { readonly type: 'dispatch'; readonly batch: Batch }
+  /** Tell the thread that these will not be answered. */
+  | { readonly type: 'give_up'; readonly batch: Batch; readonly reason: string };
+
+export interface InboxStep {
+  readonly state: InboxState;
+  readonly commands: readonly InboxCommand[];
+}
+
+export function emptyInbox(settings: InboxSettings): InboxState {
+  return { settings, lanes: new Map() };
+}
+
+export function stepInbox(state: InboxState, input: InboxInput, now: Milliseconds): InboxStep {
+  switch (input.type) {
+    case 'accepted':
+      return accept(state, input.entry);
+    case 'restored':
+      return { state: input.entries.reduce(enqueue, state), commands: [] };
+    case 'take':
+      return take(state, input.turnId, input.blocked, now);
+    case 'finished':
+      return finish(state, input, now);
+    case 'left':
+      return leave(state, input.channelId);
+    default:
+      return unreachable(input);
+  }
+}
+
+/** When `take` may find something it does not find now: the earliest gather or back-off to pass; undefined for never. */
+export function nextReadyAt(state: InboxState, blocked: ReadonlySet<string>): Milliseconds | undefined {
+  const times = takeable(state, blocked).map(([, lane]) => readyAt(headBatch(lane.queue), lane.queue, state.settings));
+  return times.length === 0 ? undefined : times.reduce((least, time) => (time < least ? time : least));
+}
+
+/** Entries that wait and entries in a turn. */
+export function inboxCounts(state: InboxState): { readonly queued: number; readonly dispatched: number } {
+  let queued = 0;
+  let dispatched = 0;
+  for (const lane of state.lanes.values()) {
+    queued += lane.queue.length;
+    dispatched += lane.inFlight?.entries.length ?? 0;
+  }
+  return { queued, dispatched };
+}
+
+/** The entry that has waited longest. */
+export function oldestWaiting(state: InboxState): Entry | undefined {
+  return oldestOf([...state.lanes.values()].flatMap((lane) => lane.queue.slice(0, 1)));
+}
+
+function accept(state: InboxState, entry: Entry): InboxStep {
+  if (holds(state.lanes.get(entry.lane), entry.eventId)) return { state, commands: [] };
+  const next = enqueue(state, entry);
+  const commands: InboxCommand[] = [{ type: 'save', save: { change: 'insert', entry } }];
+  const oldest = overflowing(next, entry.channelId);
+  if (oldest === undefined) return { state: next, commands };
+  commands.push({ type: 'save', save: { change: 'dead', eventId: oldest.eventId, outcome: 'overflow' } });
+  return { state: without(next, (one) => one.eventId === oldest.eventId), commands };
+}
+
+/** The oldest waiting entry of a channel that has more than it may. */
+function overflowing(state: InboxState, channelId: ChannelId): Entry | undefined {
+  const queues = [...state.lanes.values()].map((lane) => lane.queue).filter((queue) => queue[0]?.channelId === channelId);
+  if (queues.reduce((sum, queue) => sum + queue.length, 0) <= MAX_PENDING) return undefined;
+  return oldestOf(queues.flatMap((queue) => queue.slice(0, 1)));
+}
+
+function take(state: InboxState, turnId: string, blocked: ReadonlySet<string>, now: Milliseconds): InboxStep {
+  const ready = takeable(state, blocked).filter(([, lane]) => readyAt(headBatch(lane.queue), lane.queue, state.settings) <= now);
+  const oldest = ready.reduce<(typeof ready)[number] | undefined>(
+    (best, one) => (best !== undefined && arrival(best[1]) <= arrival(one[1]) ? best : one),
+    undefined,
+  );
+  if (oldest === undefined) return { state, commands: [] };
+  const [key, lane] = oldest;
+  const taken = headBatch(lane.queue);
+  const [first, ...rest] = [...taken].sort((a, b) => a.event.created_at - b.event.created_at);
+  if (first === undefined) return { state, commands: [] };
+  const batch: Batch = { turnId, lane: key, channelId: first.channelId, entries: [first, ...rest] };
+  return {
+    state: withLane(state, key, { queue: lane.queue.slice(taken.length), inFlight: batch }),
+    commands: [
+      ...taken.map((entry): InboxCommand => ({ type: 'save', save: { change: 'dispatched', eventId: entry.eventId, turnId } })),
+      { type: 'dispatch', batch },
+    ],
+  };
+}
+
+function finish(state: InboxState, input: Extract<InboxInput, { type: 'finished' }>, now: Milliseconds): InboxStep {
+  const found = [...state.lanes].find(([, lane]) => lane.inFlight?.turnId === input.turnId);
+  const [key, lane] = found ?? [];
+  if (key === undefined || lane?.inFlight === undefined) return { state, commands: [] };
+  const batch = lane.inFlight;
+  const { ending } = input;
+  switch (ending.how) {
+    case 'done':
+      return {
+        state: withLane(state, key, { queue: lane.queue }),
+        commands: batch.entries.map(({ eventId }) => ({
+          type: 'save', save: { change: 'done', eventId, outcome: ending.outcome },
+        })),
+      };
+    case 'dead':
+      return { state: withLane(state, key, { queue: lane.queue }), commands: bury(batch, ending.reason, ending.tell) };
+    case 'again':
+      return again(state, lane, batch, { ending, now, jitter: input.jitter });
+    default:
+      return unreachable(ending);
+  }
+}
+
+interface Again {
+  readonly ending: Extract<Ending, { how: 'again' }>;
+  readonly now: Milliseconds;
+  readonly jitter: number;
+}
+
+/** Back to the front of the lane: what failed is older than what waits, and order is kept. */
+function again(state: InboxState, lane: Lane, batch: Batch, { ending, now, jitter }: Again): InboxStep {
+  const failed = ending.cause === 'failure';
+  const attempts = Math.max(...batch.entries.map((entry) => entry.attempts)) + (failed ? 1 : 0);
+  if (attempts > MAX_ATTEMPTS) {
+    const reason = `gave up after ${MAX_ATTEMPTS} retries: ${ending.reason}`;
+    return { state: withLane(state, batch.lane, { queue: lane.queue }), commands: bury(batch, reason, true) };
+  }
+  const notBeforeMs = failed ? later(now, retryDelayMs(attempts, jitter)) : now;
+  const back = batch.entries.map((entry): Entry => ({
+    ...entry, attempts, notBeforeMs, interrupted: entry.interrupted || ending.interrupted,
+  }));
+  back.sort((a, b) => a.receivedAtMs - b.receivedAtMs);
+  return {
+    state: withLane(state, batch.lane, { queue: [...back, ...lane.queue] }),
+    commands: back.map((entry) => ({ type: 'save', save: { change: 'queued', entry, outcome: ending.reason } })),
+  };
+}
+
+function bury(batch: Batch, reason: string, tell: boolean): readonly InboxCommand[] {
+  return [
+    ...batch.entries.map(({ eventId }): InboxCommand => ({
+      type: 'save', save: { change: 'dead', eventId, outcome: reason },
+    })),
+    ...(tell ? [{ type: 'give_up' as const, batch, reason }] : []),
+  ];
+}
+
+function leave(state: InboxState, channelId: ChannelId): InboxStep {
+  const gone = [...state.lanes.values()].flatMap((lane) => lane.queue).filter((entry) => entry.channelId === channelId);
+  return {
+    state: without(state, (entry) => entry.channelId === channelId),
+    commands: gone.map(({ eventId }) => ({ type: 'save', save: { change: 'dead', eventId, outcome: 'left the channel' } })),
+  };
+}
+
+/** The longest run at the head of a lane with one author and one destination. */
+function headBatch(queue: readonly Entry[]): readonly Entry[] {
+  const [head] = queue;
+  if (head === undefined) return [];
+  const end = queue.findIndex((entry) => entry.author !== head.author || entry.destination !== head.destination);
+  return queue.slice(0, Math.min(end === -1 ? queue.length : end, MAX_BATCH));
+}
+
+/**
+ * When a head batch may become a turn. Only a thread can gather: a top-level message is its own destination, so
+ * nothing can join it and waiting would only cost. A batch that something else follows, or that is full, is complete.
+ */
+function readyAt(batch: readonly Entry[], queue: readonly Entry[], settings: InboxSettings): Milliseconds {
+  const first = batch[0];
+  const last = batch.at(-1);
+  if (first === undefined || last === undefined) throw new TypeError('readyAt: expected a batch');
+  const backoff = batch.reduce((latest, entry) => (entry.notBeforeMs > latest ? entry.notBeforeMs : latest), first.notBeforeMs);
+  const complete = queue.length > batch.length || batch.length >= MAX_BATCH;
+  const alone = first.destination === first.eventId;
+  if (complete || alone || last.attempts > 0) return backoff;
+  const quiet = later(last.receivedAtMs, settings.gatherMs);
+  const patience = later(first.receivedAtMs, settings.gatherMs * GATHER_CAP);
+  const gathered = quiet < patience ? quiet : patience;
+  return gathered > backoff ? gathered : backoff;
+}
+
+function takeable(state: InboxState, blocked: ReadonlySet<string>): readonly (readonly [string, Lane])[] {
+  return [...state.lanes].filter(([key, lane]) => lane.inFlight === undefined && lane.queue.length > 0 && !blocked.has(key));
+}
+
+function arrival(lane: Lane): number {
+  return lane.queue[0]?.receivedAtMs ?? Number.POSITIVE_INFINITY;
+}
+
+function holds(lane: Lane | undefined, eventId: EventId): boolean {
+  const entries = [...(lane?.queue ?? []), ...(lane?.inFlight?.entries ?? [])];
+  return entries.some((entry) => entry.eventId === eventId);
+}
+
+function oldestOf(entries: readonly Entry[]): Entry | undefined {
+  return entries.reduce<Entry | undefined>(
+    (oldest, entry) => (oldest !== undefined && oldest.receivedAtMs <= entry.receivedAtMs ? oldest : entry),
+    undefined,
+  );
+}
+
+function enqueue(state: InboxState, entry: Entry): InboxState {
+  const lane = state.lanes.get(entry.lane) ?? { queue: [] };
+  return withLane(state, entry.lane, { ...lane, queue: [...lane.queue, entry] });
+}
+
+function without(state: InboxState, goes: (entry: Entry) => boolean): InboxState {
+  return [...state.lanes].reduce((rest, [key, lane]) => {
+    const queue = lane.queue.filter((entry) => !goes(entry));
+    return queue.length === lane.queue.length ? rest : withLane(rest, key, { ...lane, queue });
+  }, state);
+}
+
+/** A lane with nothing in it is forgotten: under the thread policy there is no end of them. */
+function withLane(state: InboxState, key: string, lane: Lane): InboxState {
+  const lanes = new Map(state.lanes);
+  if (lane.queue.length === 0 && lane.inFlight === undefined) lanes.delete(key);
+  else lanes.set(key, lane);
+  return { ...state, lanes };
+}

@@ -1,0 +1,35 @@
+/**
+ * What the supervisor tells about its work while it goes on: for the log, the demo's timeline, and whoever watches.
+ * Facts with ids and sizes; never a message's text.
+ */
+import type { ChannelId, EventId, Pubkey } from '../model/index.ts';
+import type { GateRefusal } from './gate.ts';
+
+export type Note =
+  | { readonly type: 'refused'; readonly agent: string; readonly eventId: EventId; readonly reason: GateRefusal }
+  | { readonly type: 'accepted'; readonly agent: string; readonly eventId: EventId; readonly author: Pubkey; readonly channelId: ChannelId }
+  | { readonly type: 'process_started'; readonly agent: string; readonly pid: number; readonly program: string }
+  | { readonly type: 'process_ended'; readonly agent: string; readonly pid: number; readonly how: string }
+  | { readonly type: 'process_failed'; readonly agent: string; readonly how: string; readonly retryInMs: number }
+  | {
+      readonly type: 'turn_started';
+      readonly agent: string;
+      readonly turnId: string;
+      readonly channelId: ChannelId;
+      readonly eventIds: readonly EventId[];
+      readonly pid: number;
+      readonly envelopeBytes: number;
+      readonly manifestHash: string;
+      readonly interrupted: boolean;
+    }
+  | {
+      readonly type: 'turn_ended';
+      readonly agent: string;
+      readonly turnId: string;
+      readonly outcome: string;
+      readonly published: readonly EventId[];
+      readonly tookMs: number;
+    }
+  | { readonly type: 'gave_up'; readonly agent: string; readonly turnId: string; readonly eventIds: readonly EventId[]; readonly reason: string };
+
+export type Observer = (note: Note) => void;

@@ -1,0 +1,41 @@
+/** A map that keeps the entries touched last, so that nothing a stranger can name makes us grow without end. */
+export class RecentMap<Key, Value> {
+  readonly #entries = new Map<Key, Value>();
+  readonly #maxEntries: number;
+
+  constructor(maxEntries: number) {
+    this.#maxEntries = maxEntries;
+  }
+
+  get(key: Key): Value | undefined {
+    const value = this.#entries.get(key);
+    if (value === undefined) return undefined;
+    this.#entries.delete(key);
+    this.#entries.set(key, value);
+    return value;
+  }
+
+  set(key: Key, value: Value): void {
+    this.#entries.delete(key);
+    this.#entries.set(key, value);
+    if (this.#entries.size <= this.#maxEntries) return;
+    const oldest = this.#entries.keys().next();
+    if (oldest.done !== true) this.#entries.delete(oldest.value);
+  }
+
+  delete(key: Key): void {
+    this.#entries.delete(key);
+  }
+
+  values(): Iterable<Value> {
+    return this.#entries.values();
+  }
+
+  clear(): void {
+    this.#entries.clear();
+  }
+
+  get size(): number {
+    return this.#entries.size;
+  }
+}

@@ -1,0 +1,18 @@
+/** What an agent's driver tells about itself for `skep status`. Times in Unix milliseconds. */
+import type { UpstreamStatus } from '../broker/index.ts';
+import type { ChannelId, Milliseconds, Pubkey } from '../model/index.ts';
+import type { SlotPhase } from './slot.ts';
+
+export interface AgentSnapshot {
+  readonly name: string;
+  readonly pubkey: Pubkey;
+  readonly processes: readonly { readonly pid?: number; readonly phase: SlotPhase; readonly sessions: number }[];
+  readonly turns: readonly {
+    readonly turnId: string;
+    readonly channelId: ChannelId;
+    readonly startedAtMs: Milliseconds;
+    readonly events: number;
+  }[];
+  readonly inbox: { readonly queued: number; readonly dispatched: number; readonly done: number; readonly dead: number };
+  readonly upstream: UpstreamStatus;
+}

@@ -1,0 +1,67 @@
+/**
+ * A batch and what was found out about it, as turn input v1. Pure: the same batch and facts give the same input, and
+ * so the same envelope, for ever.
+ */
+import type { History, Profile, StandingRole, TriggeredEvent, TurnInput } from '../../compiler/index.ts';
+import type { Pubkey } from '../model/index.ts';
+import { mentionsOf } from '../nostr/index.ts';
+import type { ChannelFacts, ProfileFacts } from './directory.ts';
+import { pubkeysIn } from './directory.ts';
+import type { Batch, Entry } from './inbox/entry.ts';
+
+export interface TurnFacts {
+  readonly channel: ChannelFacts | undefined;
+  readonly history: History | undefined;
+  /** This session has had a turn that ended well, and nothing was lost on the way to this one. */
+  readonly historyDelivered: boolean;
+  readonly profiles: ReadonlyMap<Pubkey, ProfileFacts>;
+}
+
+export interface StandingTexts {
+  readonly base: string;
+  readonly system?: string;
+}
+
+export function turnInput(batch: Batch, facts: TurnFacts, standing: StandingTexts, standingRole: StandingRole): TurnInput {
+  const cut = batch.entries.filter((entry) => entry.interrupted);
+  const fresh = batch.entries.filter((entry) => !entry.interrupted);
+  // A turn that was cut short comes back as such; with nothing new beside it, it is its own instruction again.
+  const events = (fresh.length > 0 ? fresh : batch.entries).map(triggered);
+  const profiles = profilesOf(facts.profiles);
+  return {
+    v: 1,
+    channelId: batch.channelId,
+    ...(facts.channel === undefined ? {} : { channel: facts.channel }),
+    events,
+    ...(cut.length > 0 ? { interrupted: { mode: 'steer', events: cut.map(triggered) } } : {}),
+    ...(facts.history === undefined ? {} : { history: facts.history }),
+    ...(facts.historyDelivered ? { historyDelivered: true } : {}),
+    ...(Object.keys(profiles).length > 0 ? { profiles } : {}),
+    standing,
+    standingRole,
+  };
+}
+
+/** Everyone the envelope names: authors, mentions, and the authors of history. */
+export function peopleIn(entries: readonly Entry[], history: History | undefined): readonly Pubkey[] {
+  return [...new Set([
+    ...entries.map((entry) => entry.author),
+    ...pubkeysIn(entries.flatMap((entry) => mentionsOf(entry.event.tags))),
+    ...pubkeysIn((history?.messages ?? []).map((message) => message.pubkey)),
+  ])];
+}
+
+function triggered(entry: Entry): TriggeredEvent {
+  return { event: entry.event, rule: entry.rule };
+}
+
+/** Sorted by pubkey, strangers left out: what nobody told is not in the input. */
+function profilesOf(profiles: ReadonlyMap<Pubkey, ProfileFacts>): Readonly<Record<string, Profile>> {
+  const told = [...profiles].filter(([, facts]) => facts.isAgent || facts.displayName !== undefined || facts.nip05 !== undefined);
+  told.sort(([a], [b]) => (a < b ? -1 : 1));
+  return Object.fromEntries(told.map(([pubkey, { displayName, nip05, isAgent }]) => [pubkey, {
+    ...(displayName === undefined ? {} : { displayName }),
+    ...(nip05 === undefined ? {} : { nip05 }),
+    ...(isAgent ? { isAgent } : {}),
+  }]));
+}
