@@ -78,12 +78,18 @@ export type PermissionAnswer =
 /** Synchronous: policies that need no owner. A policy that waits comes with its own machine. */
 export type PermissionPolicy = (request: PermissionRequest) => PermissionAnswer;
 
+/** What an adapter's profile says of its standing text, before the agent itself has spoken. */
+export type StandingHint = 'capability' | 'meta-append' | 'first-message';
+
+/** Every line of the conversation as it stood, without its line break; lines of noise that the agent prints too. */
+export type LineTap = (direction: 'read' | 'write', text: string) => void;
+
 export interface AgentProcess {
   readonly pid: number;
   /** True when `session/new` takes the standing text in a system role; else it goes into the first prompt. */
   readonly takesSystemPrompt: boolean;
   readonly agentInfo: { readonly name: string; readonly version: string };
-  newSession(request: SessionRequest): Promise<{ readonly ok: true; readonly sessionId: string } | SessionRefused>;
+  newSession(request: SessionRequest): Promise<SessionStarted>;
   /** One prompt at a time in a session; a second is a bug. Never rejects. */
   prompt(request: PromptRequest): Promise<PromptOutcome>;
   /**
@@ -97,6 +103,8 @@ export interface AgentProcess {
   /** Settles once, when the program and its whole group are gone. */
   readonly ended: Promise<ProcessEnd>;
 }
+
+export type SessionStarted = { readonly ok: true; readonly sessionId: string } | SessionRefused;
 
 export type SessionRefused =
   | { readonly ok: false; readonly code: 'error'; readonly rpcCode: number; readonly detail: string }

@@ -1,0 +1,178 @@
+/**
+ * One conversation with an agent: bytes in, lines out, and what each line means to us. A transport is two functions
+ * (`receive`, `write`), so that tests need no process.
+ *
+ * Every line is handled to its end in the call that split it, before the next one is looked at: that keeps updates in
+ * order and complete when the answer to their prompt is met, and leaves no queue to drain or to bound but the pipe.
+ *
+ * Ours to answer, before the SDK sees anything: `session/update`, `session/request_permission` (under the very id), and
+ * -32601 for every other request. Noise is counted, capped and never answered.
+ */
+import { AGENT_METHODS, CLIENT_METHODS } from '@agentclientprotocol/sdk';
+import type { AnyMessage } from '@agentclientprotocol/sdk';
+import { excerpt, unreachable } from '../model/index.ts';
+import type { Clock, Log } from '../model/index.ts';
+import { isMembers, METHOD_NOT_FOUND, readFrame } from './frames.ts';
+import type { Frame, RpcId } from './frames.ts';
+import type { AcpLimits } from './limits.ts';
+import { lineSplitter } from './lines.ts';
+import type { LineSplitter } from './lines.ts';
+import { echoMemory, noiseMeter } from './noise.ts';
+import type { LineTap, PermissionAnswer, PermissionRequest } from './ports.ts';
+import { sdkClient } from './sdk-client.ts';
+import type { SdkClient } from './sdk-client.ts';
+import { readUpdate } from './updates.ts';
+import type { Update } from './updates.ts';
+
+/** Methods that only a client sends: from an agent they are an echo. */
+const CLIENT_SENDS: ReadonlySet<string> = new Set(Object.values(AGENT_METHODS));
+
+/** What the connection tells. Called while a line is handled: synchronous, and quick. */
+export interface ConnectionEvents {
+  /** A frame came; `sessionId` where it names one. */
+  onFrame(sessionId: string | undefined): void;
+  /** False when the update belongs to no turn. */
+  onUpdate(sessionId: string, update: Update): boolean;
+  onPermission(request: PermissionRequest): PermissionAnswer;
+  /** The line that answers the session's prompt was met; the call itself settles a little later. */
+  onPromptAnswered(sessionId: string): void;
+  /** The prompt's bytes have left us. */
+  onPromptSent(sessionId: string): void;
+  /** The agent does not speak the protocol; said once, and nothing is read any more. */
+  onBroken(detail: string): void;
+}
+
+export interface ConnectionParts {
+  /** Hands one line, its LF included, to the agent; `written` is called when it has left us, never when it could not. */
+  readonly write: (line: string, written?: () => void) => void;
+  readonly events: ConnectionEvents;
+  readonly limits: Pick<AcpLimits, 'maxLineBytes' | 'maxInvalidPerMinute'>;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly onLine?: LineTap;
+}
+
+export interface Connection {
+  readonly calls: Pick<SdkClient, 'initialize' | 'newSession' | 'prompt' | 'cancel'>;
+  receive(chunk: Buffer): void;
+  /** stdout ended. */
+  receiveEnd(): void;
+  /** Settles every waiting call and reads nothing any more. Twice is once. */
+  close(): void;
+}
+
+export function openConnection({ write, events, limits, clock, log, onLine }: ConnectionParts): Connection {
+  /** Our requests that wait, with the session where it is a prompt. */
+  const waiting = new Map<RpcId, string | undefined>();
+  const echoes = echoMemory();
+  const noise = noiseMeter(limits.maxInvalidPerMinute, clock);
+  let open = true;
+
+  const send = (message: AnyMessage, written?: () => void): string => {
+    const text = JSON.stringify(message);
+    onLine?.('write', text);
+    write(`${text}\n`, written);
+    return text;
+  };
+  const sdk = sdkClient((message) => {
+    if (!open) return;
+    const prompted = promptedSession(message);
+    if ('method' in message && 'id' in message && message.id !== null) waiting.set(message.id, prompted);
+    send(message, prompted === undefined ? undefined : () => {
+      events.onPromptSent(prompted);
+    });
+  });
+  const answer = (message: AnyMessage): void => {
+    echoes.wrote(send(message));
+  };
+  const breakOff = (detail: string): void => {
+    open = false;
+    events.onBroken(detail);
+  };
+  const disregard = (why: string, text: string): void => {
+    log.debug('a line of the agent is not for us', { why, bytes: text.length, total: noise.total + 1 });
+    if (!noise.count()) breakOff(`more than ${limits.maxInvalidPerMinute} lines a minute on stdout that are no ACP frames`);
+  };
+
+  const handleRequest = (id: RpcId, method: string, params: unknown): void => {
+    if (method !== CLIENT_METHODS.session_request_permission) {
+      const error = { code: METHOD_NOT_FOUND, message: `skep does not offer ${excerpt(method)}` };
+      return answer({ jsonrpc: '2.0', id, error });
+    }
+    const members = isMembers(params) ? params : {};
+    const { sessionId } = members;
+    const outcome = events.onPermission({ id, sessionId: typeof sessionId === 'string' ? sessionId : '', params: members });
+    answer({ jsonrpc: '2.0', id, result: { outcome } });
+  };
+  const handleUpdate = (params: unknown): void => {
+    const { sessionId, update } = isMembers(params) ? params : {};
+    const read = readUpdate(update);
+    if (typeof sessionId !== 'string' || read === undefined) return log.debug('an update was skipped: unknown kind or shape');
+    if (!events.onUpdate(sessionId, read)) log.debug('an update outside of a turn was dropped', { sessionId });
+  };
+  const handleAnswer = (frame: Extract<Frame, { readonly type: 'result' | 'error' }>, text: string): void => {
+    if (!waiting.has(frame.id)) return disregard('answers nothing we asked', text);
+    const prompted = waiting.get(frame.id);
+    waiting.delete(frame.id);
+    events.onFrame(prompted);
+    if (prompted !== undefined) events.onPromptAnswered(prompted);
+    const { id } = frame;
+    // Built anew, so that the SDK never meets a form it would print.
+    sdk.deliver(frame.type === 'result'
+      ? { jsonrpc: '2.0', id, result: frame.result }
+      : { jsonrpc: '2.0', id, error: { code: frame.code, message: frame.message } });
+  };
+  const handleLine = (text: string): void => {
+    if (!open) return;
+    if (text.trim() === '') return disregard('blank', text);
+    onLine?.('read', text);
+    if (echoes.isEcho(text)) return disregard('echo of our answer', text);
+    const frame = readFrame(text);
+    switch (frame.type) {
+      case 'noise':
+        return disregard(frame.why, text);
+      case 'result':
+      case 'error':
+        return handleAnswer(frame, text);
+      case 'request':
+      case 'notification': {
+        if (CLIENT_SENDS.has(frame.method)) return disregard('echo of our request', text);
+        const { sessionId } = isMembers(frame.params) ? frame.params : {};
+        events.onFrame(typeof sessionId === 'string' ? sessionId : undefined);
+        if (frame.type === 'request') return handleRequest(frame.id, frame.method, frame.params);
+        if (frame.method === CLIENT_METHODS.session_update) handleUpdate(frame.params);
+        return;
+      }
+      default:
+        return unreachable(frame);
+    }
+  };
+
+  const splitter: LineSplitter = lineSplitter({
+    maxBytes: limits.maxLineBytes,
+    onLine: handleLine,
+    onTooLong: () => {
+      if (open) breakOff(`a line of more than ${limits.maxLineBytes} bytes on stdout`);
+    },
+  });
+  return {
+    calls: sdk,
+    receive(chunk) {
+      if (open) splitter.push(chunk);
+    },
+    receiveEnd() {
+      if (open) splitter.end();
+    },
+    close() {
+      open = false;
+      waiting.clear();
+      sdk.close();
+    },
+  };
+}
+
+function promptedSession(message: AnyMessage): string | undefined {
+  if (!('method' in message) || message.method !== AGENT_METHODS.session_prompt || !isMembers(message.params)) return undefined;
+  const { sessionId } = message.params;
+  return typeof sessionId === 'string' ? sessionId : undefined;
+}

@@ -1,0 +1,195 @@
+/**
+ * The sessions of one agent process: opens them, prompts them one turn at a time each, answers what the agent asks.
+ *
+ * Fixed rules: an update counts only for the turn that runs in its session; before and after a turn it goes nowhere. A
+ * permission request is put to the policy, but in a turn that is being cancelled, or when the process is, it is
+ * answered `cancelled`. A frame keeps alive the turn of the session it names, and every turn when it names none.
+ */
+import { excerpt } from '../model/index.ts';
+import type { Clock, Log } from '../model/index.ts';
+import { isDirectory } from './child.ts';
+import { openConnection } from './connection.ts';
+import type { Connection, ConnectionEvents } from './connection.ts';
+import { describeEnd } from './ends.ts';
+import { INTERNAL_ERROR } from './frames.ts';
+import type { SystemPromptForm } from './handshake.ts';
+import type { AcpLimits } from './limits.ts';
+import { outputCounter } from './output.ts';
+import type {
+  LineTap, PermissionAnswer, PermissionPolicy, PermissionRequest, ProcessEnd, PromptOutcome, PromptRequest, SessionRequest,
+  SessionStarted,
+} from './ports.ts';
+import type { Redactor } from './redaction.ts';
+import type { CallResult } from './sdk-client.ts';
+import { newSessionParams, readSessionId, readStopReason } from './session-request.ts';
+import { Turn } from './turn.ts';
+import { within } from './waiting.ts';
+
+/** Session ids remembered to notice one that is given twice; the oldest are forgotten. */
+const MAX_SESSIONS = 1_024;
+const MAX_DETAIL = 500;
+const INVALID_PARAMS = -32602;
+const CANCELLED: PermissionAnswer = { outcome: 'cancelled' };
+
+export interface ConversationParts {
+  readonly write: (line: string, written?: () => void) => void;
+  readonly permission: PermissionPolicy;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly limits: AcpLimits;
+  readonly redacted: Redactor;
+  readonly onLine?: LineTap;
+  /** The agent does not speak the protocol. */
+  readonly onBroken: (detail: string) => void;
+  /** A turn was cancelled and the agent did not heed it. */
+  readonly onUnresponsive: () => void;
+}
+
+export class Conversation {
+  readonly connection: Connection;
+  readonly #parts: ConversationParts;
+  readonly #turns = new Map<string, { readonly turn: Turn; readonly request: PromptRequest }>();
+  readonly #sessions = new Set<string>();
+  #stopping = false;
+  #over: ProcessEnd | undefined;
+
+  constructor(parts: ConversationParts) {
+    this.#parts = parts;
+    const { write, limits, clock, log, onLine, onBroken } = parts;
+    const events: ConnectionEvents = {
+      onFrame: (sessionId) => {
+        this.#keepAlive(sessionId);
+      },
+      onUpdate: (sessionId, update) => this.#turns.get(sessionId)?.turn.update(update) ?? false,
+      onPermission: (request) => this.#permit(request),
+      onPromptAnswered: (sessionId) => this.#turns.get(sessionId)?.turn.seal(),
+      onPromptSent: (sessionId) => this.#turns.get(sessionId)?.request.onSent?.(),
+      onBroken,
+    };
+    this.connection = openConnection({ write, events, limits, clock, log, ...(onLine === undefined ? {} : { onLine }) });
+  }
+
+  async newSession(request: SessionRequest, form: SystemPromptForm): Promise<SessionStarted> {
+    // Agents differ in what they do with a missing directory; some run elsewhere.
+    if (!(await isDirectory(request.cwd))) {
+      const detail = `cwd: expected an existing directory, found ${excerpt(request.cwd, 200)}`;
+      return { ok: false, code: 'error', rpcCode: INVALID_PARAMS, detail };
+    }
+    const { clock, limits } = this.#parts;
+    const waited = await within(clock, limits.callMs, this.connection.calls.newSession(newSessionParams(request, form)));
+    if (waited.status === 'late') return { ok: false, code: 'timeout', detail: `session/new: no answer within ${limits.callMs} ms` };
+    return this.#started(waited.value);
+  }
+
+  prompt(request: PromptRequest): Promise<PromptOutcome> {
+    const { sessionId, idleTimeoutMs, hardTimeoutMs } = request;
+    if (this.#turns.has(sessionId)) throw new TypeError(`session ${excerpt(sessionId)}: a turn is running already`);
+    if (!(idleTimeoutMs > 0 && hardTimeoutMs > 0 && Number.isFinite(idleTimeoutMs + hardTimeoutMs))) {
+      throw new TypeError('a turn needs an idle and a hard timeout, in milliseconds above 0');
+    }
+    const { clock, limits } = this.#parts;
+    if (this.#over !== undefined) {
+      return Promise.resolve({ status: 'process_ended', end: this.#over, seen: outputCounter(0).output() });
+    }
+    const turn = new Turn({
+      bounds: { idleTimeoutMs, hardTimeoutMs, limits },
+      maxTextBytes: limits.maxTextBytes,
+      clock,
+      sendCancel: () => {
+        this.connection.calls.cancel(sessionId);
+      },
+      kill: this.#parts.onUnresponsive,
+    });
+    this.#turns.set(sessionId, { turn, request });
+    void this.#converse(turn, request);
+    return turn.outcome.then((outcome) => {
+      this.#turns.delete(sessionId);
+      return outcome;
+    });
+  }
+
+  cancel(sessionId: string): void {
+    this.#turns.get(sessionId)?.turn.take({ type: 'cancel' });
+  }
+
+  /** The process is being stopped: asks running turns to end, so that agents end their tools, and grants nothing more. */
+  stopping(): void {
+    if (this.#stopping) return;
+    this.#stopping = true;
+    for (const sessionId of this.#turns.keys()) this.connection.calls.cancel(sessionId);
+  }
+
+  /** The process has ended: everything that waits settles. */
+  end(end: ProcessEnd): void {
+    this.#over = end;
+    this.connection.close();
+    for (const { turn } of [...this.#turns.values()]) turn.take({ type: 'process_ended', end });
+  }
+
+  async #converse(turn: Turn, { sessionId, blocks }: PromptRequest): Promise<void> {
+    const prompt = blocks.map((text) => ({ type: 'text' as const, text }));
+    const called = await this.connection.calls.prompt({ sessionId, prompt });
+    switch (called.status) {
+      case 'closed':
+        // `end` tells the turn why.
+        return;
+      case 'error':
+        return turn.take({ type: 'failed', code: called.code, message: this.#detail(called.message) });
+      case 'result': {
+        const stopReason = readStopReason(called.result);
+        if (stopReason !== undefined) return turn.take({ type: 'answered', stopReason });
+        const message = 'session/prompt: the answer holds no stop reason of ACP';
+        return turn.take({ type: 'failed', code: INTERNAL_ERROR, message });
+      }
+    }
+  }
+
+  #started(called: CallResult): SessionStarted {
+    switch (called.status) {
+      case 'closed': {
+        const end = this.#over ?? { how: 'stopped' };
+        return { ok: false, code: 'process_ended', detail: describeEnd(end), end };
+      }
+      case 'error':
+        return { ok: false, code: 'error', rpcCode: called.code, detail: this.#detail(called.message) };
+      case 'result': {
+        const sessionId = readSessionId(called.result);
+        const problem = sessionId === undefined ? 'the answer holds no session id' : 'the session id was given before';
+        if (sessionId === undefined || !this.#remember(sessionId)) {
+          return { ok: false, code: 'error', rpcCode: INTERNAL_ERROR, detail: `session/new: ${problem}` };
+        }
+        return { ok: true, sessionId };
+      }
+    }
+  }
+
+  /** False for an id that is in use: two conversations would run in one, and read each other. */
+  #remember(sessionId: string): boolean {
+    if (this.#sessions.has(sessionId)) return false;
+    this.#sessions.add(sessionId);
+    const [oldest] = this.#sessions;
+    if (this.#sessions.size > MAX_SESSIONS && oldest !== undefined) this.#sessions.delete(oldest);
+    return true;
+  }
+
+  #keepAlive(sessionId: string | undefined): void {
+    if (sessionId !== undefined) return this.#turns.get(sessionId)?.turn.take({ type: 'line' });
+    for (const { turn } of this.#turns.values()) turn.take({ type: 'line' });
+  }
+
+  #permit(request: PermissionRequest): PermissionAnswer {
+    const { permission, log } = this.#parts;
+    if (this.#stopping || this.#turns.get(request.sessionId)?.turn.cancelled === true) return CANCELLED;
+    try {
+      return permission(request);
+    } catch (error) {
+      // A bug of the policy must not become a grant, nor leave the agent waiting.
+      log.error('the permission policy failed', { error: String(error) });
+      return CANCELLED;
+    }
+  }
+
+  #detail(message: string): string {
+    return excerpt(this.#parts.redacted(message), MAX_DETAIL);
+  }
+}

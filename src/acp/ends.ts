@@ -1,0 +1,86 @@
+/**
+ * The ways in which a process can fail to start or can end, each made in one place; and the words for people. Which
+ * came first decides (`Lifetime`), and is kept.
+ */
+import { excerpt, unreachable } from '../model/index.ts';
+import type { ProcessEnd } from './ports.ts';
+
+/** Characters of stderr quoted in a one-line message; the whole tail is in the end itself. */
+const MAX_QUOTED = 400;
+
+export interface Exit {
+  readonly exitCode: number | null;
+  readonly signal: string | null;
+}
+
+export function endOfExit({ exitCode, signal }: Exit, stderrTail: string): ProcessEnd {
+  return signal === null ? { how: 'exited', exitCode: exitCode ?? 0, stderrTail } : { how: 'signalled', signal, stderrTail };
+}
+
+/** The same end, seen by somebody who waits for the answer to `initialize`. */
+export function endAtStart(end: ProcessEnd, command: string): ProcessEnd {
+  switch (end.how) {
+    case 'exited':
+      return { how: 'exited_at_start', command, exitCode: end.exitCode, stderrTail: end.stderrTail };
+    case 'signalled':
+      return { how: 'start_refused', command, detail: `ended by ${end.signal} before it answered initialize${quoted(end.stderrTail)}` };
+    case 'protocol':
+      return { how: 'start_refused', command, detail: end.detail };
+    case 'not_found':
+    case 'not_executable':
+    case 'exited_at_start':
+    case 'start_timeout':
+    case 'start_refused':
+    case 'stopped':
+      return end;
+    default:
+      return unreachable(end);
+  }
+}
+
+/** What the system said when it could not start the program: `code` is its errno name. */
+export function endOfSpawnError(command: string, code: string | undefined, detail: string): ProcessEnd {
+  switch (code) {
+    case 'ENOENT':
+    case 'ENOTDIR':
+      return { how: 'not_found', command };
+    case 'EACCES':
+    case 'EPERM':
+    case 'ENOEXEC':
+      return { how: 'not_executable', command };
+    default:
+      return { how: 'start_refused', command, detail: `${code ?? 'error'}: ${excerpt(detail, MAX_QUOTED)}` };
+  }
+}
+
+/** One line that names command and cause. */
+export function describeEnd(end: ProcessEnd): string {
+  switch (end.how) {
+    case 'not_found':
+      return `${excerpt(end.command)}: no such program on the agent's PATH`;
+    case 'not_executable':
+      return `${excerpt(end.command)}: found, but it may not be executed`;
+    case 'exited_at_start':
+      return `${excerpt(end.command)}: exited with code ${end.exitCode} before it answered initialize${quoted(end.stderrTail)}`;
+    case 'start_timeout':
+      return `${excerpt(end.command)}: did not answer initialize within ${end.afterMs} ms`;
+    case 'start_refused':
+      return `${excerpt(end.command)}: ${end.detail}`;
+    case 'exited':
+      return `the agent exited with code ${end.exitCode}${quoted(end.stderrTail)}`;
+    case 'signalled':
+      return `the agent was ended by ${end.signal}${quoted(end.stderrTail)}`;
+    case 'protocol':
+      return `the agent broke the protocol: ${end.detail}`;
+    case 'stopped':
+      return 'the agent was stopped';
+    default:
+      return unreachable(end);
+  }
+}
+
+/** The end of a stderr tail is where the cause stands. */
+function quoted(stderrTail: string): string {
+  const lastLine = stderrTail.trimEnd().split('\n').at(-1) ?? '';
+  return lastLine === '' ? '' : `; stderr: ${excerpt(lastLine, MAX_QUOTED)}`;
+}

@@ -1,0 +1,103 @@
+/**
+ * The end of an agent's processes, all of them: SIGTERM to the group and to every descendant that left the group,
+ * then SIGKILL, until none is left. Works when the leader is gone already.
+ *
+ * Before each signal the table is read anew and compared by pid and start time; a stranger is never signalled. Tool
+ * shells of real agents run in groups of their own, which is why descendants are collected and remembered.
+ */
+import { later } from '../model/index.ts';
+import type { Clock, Log } from '../model/index.ts';
+import { membersOf } from './descendants.ts';
+import type { AcpLimits } from './limits.ts';
+import type { ProcessIdentity, ProcessRow, ProcessTable } from './process-table.ts';
+import { pause } from './waiting.ts';
+
+const FIRST_POLL_MS = 5;
+const MAX_POLL_MS = 100;
+
+export interface GroupParts {
+  /** Whom the group is named after; it may have ended. */
+  readonly leader: Promise<ProcessIdentity>;
+  readonly table: ProcessTable;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly limits: Pick<AcpLimits, 'stdinGraceMs' | 'termGraceMs' | 'killWaitMs'>;
+}
+
+export class ProcessGroup {
+  readonly #parts: GroupParts;
+  #known: readonly ProcessIdentity[] = [];
+
+  constructor(parts: GroupParts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * Ends every member. `askFirst` is called, where given, after the members were recorded, and they get the stdin
+   * grace before the first signal. Resolves in bounded time with the pids that even SIGKILL did not end.
+   */
+  async end(askFirst?: () => void): Promise<readonly number[]> {
+    const { limits, clock, log } = this.#parts;
+    await this.#record();
+    askFirst?.();
+    if (await this.#goneWithin(askFirst === undefined ? 0 : limits.stdinGraceMs)) return [];
+    await this.#signal('SIGTERM');
+    if (await this.#goneWithin(limits.termGraceMs)) return [];
+    // What forks while it is killed is caught in the next round.
+    const deadline = later(clock.now(), limits.killWaitMs);
+    do {
+      await this.#signal('SIGKILL');
+      if (await this.#goneWithin(MAX_POLL_MS)) return [];
+    } while (clock.now() < deadline);
+    const left = (await this.#record()).map(({ pid }) => pid);
+    log.error('processes survive SIGKILL', { leader: (await this.#parts.leader).pid, left });
+    return left;
+  }
+
+  /** Reads the table, remembers the living members and forgets the others. */
+  async #record(): Promise<readonly ProcessRow[]> {
+    const { table, leader } = this.#parts;
+    const members = membersOf(await table.rows(), await leader, this.#known);
+    this.#known = members.map(({ pid, started }) => ({ pid, started }));
+    return members;
+  }
+
+  async #signal(signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
+    const { log } = this.#parts;
+    const { pid: leader } = await this.#parts.leader;
+    const members = await this.#record();
+    if (members.length === 0) return;
+    log.debug('signalling an agent\'s processes', { signal, leader, pids: members.map(({ pid }) => pid) });
+    // The group as one, so that a member that forks in this moment is met too.
+    if (members.some(({ group }) => group === leader)) send(-leader, signal);
+    for (const { pid, group } of members) if (group !== leader) send(pid, signal);
+  }
+
+  /** Polls the known members one by one, which is cheap, and asks the whole table only when those are gone. */
+  async #goneWithin(ms: number): Promise<boolean> {
+    const { clock } = this.#parts;
+    const deadline = later(clock.now(), ms);
+    for (let pollMs = FIRST_POLL_MS; ; pollMs = Math.min(pollMs * 2, MAX_POLL_MS)) {
+      if (!(await this.#anyKnownAlive()) && (await this.#record()).length === 0) return true;
+      const leftMs = deadline - clock.now();
+      if (leftMs <= 0) return false;
+      await pause(clock, Math.min(pollMs, leftMs));
+    }
+  }
+
+  async #anyKnownAlive(): Promise<boolean> {
+    for (const { pid, started } of this.#known) {
+      const row = await this.#parts.table.row(pid);
+      if (row !== undefined && row.started === started && !row.zombie) return true;
+    }
+    return false;
+  }
+}
+
+function send(pid: number, signal: 'SIGTERM' | 'SIGKILL'): void {
+  try {
+    process.kill(pid, signal);
+  } catch {
+    // Gone between the look and the signal (ESRCH), or another user's by now (EPERM): not ours to end.
+  }
+}

@@ -1,0 +1,51 @@
+/**
+ * `initialize`: what we say of ourselves, and what we take from the answer. Exactly version 1 is asked for and checked:
+ * agents answer other numbers with what they like best, and then expect other params.
+ */
+import { PROTOCOL_VERSION } from '@agentclientprotocol/sdk';
+import type { InitializeRequest } from '@agentclientprotocol/sdk';
+import { excerpt, refuse } from '../model/index.ts';
+import type { Refusal } from '../model/index.ts';
+import { isMembers } from './frames.ts';
+import type { Members } from './frames.ts';
+import type { StandingHint } from './ports.ts';
+
+/** How `session/new` carries the standing text: content of its own, Claude's older `_meta` form, or not at all. */
+export type SystemPromptForm = 'content' | 'meta' | 'none';
+
+export interface AgentTraits {
+  readonly agentInfo: { readonly name: string; readonly version: string };
+  readonly systemPrompt: SystemPromptForm;
+}
+
+export function initializeParams(version: string): InitializeRequest {
+  return {
+    protocolVersion: PROTOCOL_VERSION,
+    // The agent has its own file system and terminal: skep lends it none.
+    clientCapabilities: { fs: { readTextFile: false, writeTextFile: false }, terminal: false },
+    clientInfo: { name: 'skep', version },
+  };
+}
+
+/** What the agent says it can do rules over `hint`, which is what a profile knows of it beforehand. */
+export function readInitialize(result: unknown, hint: StandingHint): { readonly ok: true; readonly traits: AgentTraits } | Refusal<'initialize'> {
+  if (!isMembers(result)) return refuse('initialize', 'initialize: expected an object as result');
+  const { protocolVersion, agentCapabilities, agentInfo } = result;
+  if (protocolVersion !== PROTOCOL_VERSION) {
+    const found = excerpt(JSON.stringify(protocolVersion) ?? 'nothing');
+    return refuse('initialize', `initialize: protocolVersion: expected ${PROTOCOL_VERSION}, found ${found}`);
+  }
+  const { systemPrompt } = membersOrNone(membersOrNone(agentCapabilities)['sessionCapabilities']);
+  const { name, version } = membersOrNone(agentInfo);
+  return {
+    ok: true,
+    traits: {
+      agentInfo: { name: typeof name === 'string' ? name : '', version: typeof version === 'string' ? version : '' },
+      systemPrompt: isMembers(systemPrompt) || systemPrompt === true ? 'content' : hint === 'meta-append' ? 'meta' : 'none',
+    },
+  };
+}
+
+function membersOrNone(value: unknown): Members {
+  return isMembers(value) ? value : {};
+}

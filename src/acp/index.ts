@@ -1,0 +1,21 @@
+/**
+ * Agent processes: started in a group of their own, spoken to in ACP, ended as a whole.
+ * in: a launch plan, a permission policy, clock, log, a store for the record of what runs.
+ * out: `AgentProcess`, the environment a child gets, the reaping of leftovers, the breaker of a process slot.
+ */
+export { startAgent } from './start.ts';
+export type { AgentStart, StartOptions } from './start.ts';
+export { childEnvironment } from './environment.ts';
+export type { EnvironmentSources } from './environment.ts';
+export { reapLeftovers } from './leftovers.ts';
+export type { ReapOptions } from './leftovers.ts';
+export { describeEnd } from './ends.ts';
+export { mayStart, newBreaker, nextStartAt, stepBreaker } from './breaker-machine.ts';
+export type { BreakerCommand, BreakerInput, BreakerState, BreakerStep } from './breaker-machine.ts';
+export { DEFAULT_LIMITS } from './limits.ts';
+export type { AcpLimits } from './limits.ts';
+export { ENV_CREDENTIAL, ENV_ENDPOINT } from './ports.ts';
+export type {
+  AgentProcess, LaunchPlan, LineTap, PermissionAnswer, PermissionPolicy, PermissionRequest, ProcessEnd, PromptOutcome,
+  PromptRequest, SessionLabel, SessionRefused, SessionRequest, SessionStarted, StandingHint, StopReason, TurnOutput,
+} from './ports.ts';

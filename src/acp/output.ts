@@ -1,0 +1,60 @@
+/**
+ * What an agent streamed in one turn, added up as it comes. Bounded: text by bytes, tool calls by a count, so that an
+ * agent that never stops costs no memory.
+ */
+import { unreachable } from '../model/index.ts';
+import type { TurnOutput } from './ports.ts';
+import type { Update } from './updates.ts';
+
+/** Different tool calls told apart in one turn; more are not counted. */
+const MAX_TOOL_CALLS = 10_000;
+
+export interface OutputCounter {
+  add(update: Update): void;
+  output(): TurnOutput;
+}
+
+export function outputCounter(maxTextBytes: number): OutputCounter {
+  const texts: string[] = [];
+  const toolCalls = new Set<string>();
+  let bytes = 0;
+  let thoughts = 0;
+  let updates = 0;
+
+  return {
+    add(update) {
+      updates += 1;
+      switch (update.type) {
+        case 'message':
+          if (bytes > maxTextBytes) return;
+          texts.push(update.text);
+          bytes += Buffer.byteLength(update.text);
+          return;
+        case 'thought':
+          thoughts += 1;
+          return;
+        case 'tool':
+          if (toolCalls.size < MAX_TOOL_CALLS) toolCalls.add(update.toolCallId);
+          return;
+        case 'other':
+          return;
+        default:
+          return unreachable(update);
+      }
+    },
+    output() {
+      // Well-formed only when whole: a pair of surrogates may have come in two chunks.
+      const { text, cut } = cutBytes(texts.join('').toWellFormed(), maxTextBytes);
+      return { text, textCut: cut, thoughts, toolCalls: toolCalls.size, updates };
+    },
+  };
+}
+
+/** At most `maxBytes` of UTF-8, never ending inside a scalar. */
+function cutBytes(text: string, maxBytes: number): { readonly text: string; readonly cut: boolean } {
+  const bytes = Buffer.from(text);
+  if (bytes.length <= maxBytes) return { text, cut: false };
+  let end = maxBytes;
+  while (end > 0 && ((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1;
+  return { text: bytes.toString('utf8', 0, end), cut: true };
+}

@@ -1,0 +1,100 @@
+/**
+ * What runs on this machine, as rows: /proc where there is one, `ps` elsewhere. A process is known by its pid and its
+ * start time together, because a pid is used again; what start time means is the platform's, and only compared.
+ *
+ * On Linux a read is synchronous under the hood, so that no process can come and go between a look and a signal.
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+import { execa } from 'execa';
+
+export interface ProcessIdentity {
+  readonly pid: number;
+  readonly started: string;
+}
+
+export interface ProcessRow extends ProcessIdentity {
+  readonly parent: number;
+  readonly group: number;
+  /** Linux only: the session id, which a process keeps when it makes a group of its own. */
+  readonly session: number | undefined;
+  /** Ended, and not yet waited for: nothing can be signalled and nothing needs to be. */
+  readonly zombie: boolean;
+}
+
+export interface ProcessTable {
+  rows(): Promise<readonly ProcessRow[]>;
+  /** The row of one pid, or undefined when nothing runs under it. */
+  row(pid: number): Promise<ProcessRow | undefined>;
+}
+
+export function processTable(platform: NodeJS.Platform = process.platform): ProcessTable {
+  return platform === 'linux' ? procTable() : psTable();
+}
+
+function procTable(): ProcessTable {
+  const boot = readOrUndefined('/proc/sys/kernel/random/boot_id')?.trim() ?? '';
+  const read = (pid: string): ProcessRow | undefined => {
+    const stat = readOrUndefined(`/proc/${pid}/stat`);
+    return stat === undefined ? undefined : statRow(stat, boot);
+  };
+  return {
+    rows: async () => readdirSync('/proc').filter((name) => /^\d+$/.test(name)).flatMap((pid) => read(pid) ?? []),
+    row: async (pid) => read(String(pid)),
+  };
+}
+
+/** One /proc/<pid>/stat (proc(5)). The name in parentheses may itself hold spaces and parentheses. */
+export function statRow(stat: string, boot: string): ProcessRow | undefined {
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  const [state, parent, group, session] = fields;
+  // Field 22 of the whole line, in clock ticks since boot; the boot makes it one moment in time.
+  const ticks = fields[19];
+  if (state === undefined || ticks === undefined) return undefined;
+  return {
+    pid: Number.parseInt(stat, 10),
+    parent: Number(parent),
+    group: Number(group),
+    session: Number(session),
+    started: `${boot}/${ticks}`,
+    zombie: state === 'Z' || state === 'X',
+  };
+}
+
+function psTable(): ProcessTable {
+  const run = async (...which: readonly string[]): Promise<readonly ProcessRow[]> => {
+    const { stdout } = await execa('ps', [...which, '-o', 'pid=,ppid=,pgid=,stat=,lstart='], {
+      // The dates are compared as text, so they must be written the same way each time.
+      env: { PATH: process.env['PATH'] ?? '/bin:/usr/bin', LC_ALL: 'C', TZ: 'UTC' },
+      extendEnv: false,
+      reject: false,
+    });
+    return stdout.split('\n').flatMap((line) => psRow(line) ?? []);
+  };
+  return {
+    rows: () => run('-A'),
+    row: async (pid) => (await run('-p', String(pid)))[0],
+  };
+}
+
+/** One line of `ps -o pid=,ppid=,pgid=,stat=,lstart=`. */
+export function psRow(line: string): ProcessRow | undefined {
+  const [, pid, parent, group, stat, started] = /^\s*(\d+)\s+(\d+)\s+(\d+)\s+(\S+)\s+(\S.*?)\s*$/.exec(line) ?? [];
+  if (pid === undefined || stat === undefined || started === undefined) return undefined;
+  return {
+    pid: Number(pid),
+    parent: Number(parent),
+    group: Number(group),
+    session: undefined,
+    started,
+    zombie: stat.startsWith('Z'),
+  };
+}
+
+/** A process that ends while it is read is simply not there. */
+function readOrUndefined(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'latin1');
+  } catch {
+    return undefined;
+  }
+}

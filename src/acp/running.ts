@@ -1,0 +1,131 @@
+/**
+ * A started program with everything attached to it: framing on its pipes, its sessions, its end. Wiring alone.
+ */
+import type { Clock, Log } from '../model/index.ts';
+import type { Store } from '../store/index.ts';
+import type { Child } from './child.ts';
+import { Conversation } from './conversation.ts';
+import { ProcessGroup } from './group.ts';
+import type { AgentTraits } from './handshake.ts';
+import { forgetProcess } from './leftovers.ts';
+import { Lifetime } from './lifetime.ts';
+import type { AcpLimits } from './limits.ts';
+import type { AgentProcess, LaunchPlan, LineTap, PermissionPolicy, ProcessEnd } from './ports.ts';
+import { processTable } from './process-table.ts';
+import type { ProcessIdentity } from './process-table.ts';
+import { redactorFor } from './redaction.ts';
+import type { Redactor } from './redaction.ts';
+import { stderrTail } from './stderr-tail.ts';
+import { openStdin } from './stdin.ts';
+
+/** Ended by us: no fault of the agent's. */
+export const STOPPED: ProcessEnd = { how: 'stopped' };
+
+export interface RunningParts {
+  readonly child: Child;
+  readonly plan: LaunchPlan;
+  readonly permission: PermissionPolicy;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly limits: AcpLimits;
+  readonly store?: Store;
+  readonly onLine?: LineTap;
+}
+
+export interface Running {
+  readonly leader: Promise<ProcessIdentity>;
+  readonly conversation: Conversation;
+  readonly lifetime: Lifetime;
+  readonly redacted: Redactor;
+  /** Asks it to end, then ends it. */
+  stop(): Promise<void>;
+}
+
+/** Call it in the turn of the event loop that started the child: it attaches the readers of its pipes. */
+export function attach({ child, plan, permission, clock, log, limits, store, onLine }: RunningParts): Running {
+  const table = processTable();
+  const leader = identify(child.pid);
+  const redacted = redactorFor(plan.env);
+  const stderr = stderrTail(limits.maxStderrBytes, redacted);
+  const broken = (detail: string): void => {
+    log.warn('an agent broke the protocol and is ended', { agent: plan.agentName, pid: child.pid, detail });
+    lifetime.end({ how: 'protocol', detail });
+  };
+  const closed = (pipe: 'stdin' | 'stdout'): void => {
+    void lifetime.endUnlessExits({ how: 'protocol', detail: `it closed its ${pipe} and did not exit` });
+  };
+  const stdin = openStdin({
+    stream: child.stdin, clock, limits, onStuck: broken, onClosed: () => {
+      closed('stdin');
+    },
+  });
+  const conversation = new Conversation({
+    write: stdin.write,
+    permission, clock, log, limits, redacted,
+    onBroken: broken,
+    onUnresponsive: () => {
+      log.warn('an agent does not heed a cancel and is ended', { agent: plan.agentName, pid: child.pid });
+      lifetime.end(STOPPED);
+    },
+    ...(onLine === undefined ? {} : { onLine }),
+  });
+  const lifetime = new Lifetime({
+    child, stderr, clock, log, limits,
+    group: new ProcessGroup({ leader, table, clock, log, limits }),
+    onGone: (end) => {
+      stdin.release();
+      conversation.end(end);
+    },
+    forget: async () => {
+      if (store !== undefined) await forgetProcess(store, await leader);
+    },
+  });
+
+  child.stderr.on('data', stderr.push);
+  child.stdout.on('data', guarded(conversation.connection.receive));
+  child.stdout.on('end', () => {
+    guarded(conversation.connection.receiveEnd)();
+    closed('stdout');
+  });
+  return {
+    leader, conversation, lifetime, redacted,
+    async stop() {
+      conversation.stopping();
+      lifetime.end(STOPPED, stdin.end);
+      await lifetime.ended;
+    },
+  };
+
+  async function identify(pid: number): Promise<ProcessIdentity> {
+    // A child that has ended before it could be looked at has no start time, and will match nobody.
+    return { pid, started: (await table.row(pid))?.started ?? '' };
+  }
+
+  /** A bug met while a line is handled ends this conversation, not the supervisor. */
+  function guarded<Args extends readonly unknown[]>(handle: (...args: Args) => void): (...args: Args) => void {
+    return (...args) => {
+      try {
+        handle(...args);
+      } catch (error) {
+        log.error('a line of an agent met a bug', { agent: plan.agentName, error: error instanceof Error ? error.stack : String(error) });
+        broken('skep could not handle a line of it');
+      }
+    };
+  }
+}
+
+/** What the rest of the house holds. */
+export function agentProcess({ conversation, lifetime, stop }: Running, pid: number, traits: AgentTraits): AgentProcess {
+  return {
+    pid,
+    takesSystemPrompt: traits.systemPrompt !== 'none',
+    agentInfo: traits.agentInfo,
+    newSession: (request) => conversation.newSession(request, traits.systemPrompt),
+    prompt: (request) => conversation.prompt(request),
+    cancel: (sessionId) => {
+      conversation.cancel(sessionId);
+    },
+    stop,
+    ended: lifetime.ended,
+  };
+}

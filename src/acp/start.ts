@@ -1,0 +1,104 @@
+/**
+ * Starts an agent program and hands it out when it has answered `initialize`; five kinds of failure before that are
+ * told apart. Puts the parts together and decides nothing of its own.
+ */
+import { excerpt, later, unreachable } from '../model/index.ts';
+import type { Clock, Log, Milliseconds } from '../model/index.ts';
+import type { Store } from '../store/index.ts';
+import { spawnChild } from './child.ts';
+import { endAtStart } from './ends.ts';
+import { initializeParams, readInitialize } from './handshake.ts';
+import { recordProcess } from './leftovers.ts';
+import { DEFAULT_LIMITS } from './limits.ts';
+import type { AcpLimits } from './limits.ts';
+import type { AgentProcess, LaunchPlan, LineTap, PermissionPolicy, ProcessEnd, StandingHint } from './ports.ts';
+import { agentProcess, attach, STOPPED } from './running.ts';
+import type { Running } from './running.ts';
+import { within } from './waiting.ts';
+
+const MAX_DETAIL = 500;
+
+export interface StartOptions {
+  readonly plan: LaunchPlan;
+  /** What the adapter's profile knows about its standing text. */
+  readonly hint: StandingHint;
+  /** Our own version, for `clientInfo`. */
+  readonly version: string;
+  readonly permission: PermissionPolicy;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Where running processes are on record; without it a crash of ours leaves them to themselves. */
+  readonly store?: Store;
+  readonly onLine?: LineTap;
+  readonly onSpawn?: (pid: number) => void;
+  /** Gives the start up: the process is ended, and the end is `stopped`. */
+  readonly signal?: AbortSignal;
+  readonly limits?: Partial<AcpLimits>;
+}
+
+export type AgentStart = { readonly ok: true; readonly process: AgentProcess } | { readonly ok: false; readonly end: ProcessEnd };
+
+/**
+ * Resolves in bounded time; when not ok, nothing of the program is left. Rejects only with the store's `Failure`, when
+ * the process could not be put on record (it is ended then).
+ */
+export async function startAgent(options: StartOptions): Promise<AgentStart> {
+  const { plan, clock, store, onSpawn, signal } = options;
+  const limits = { ...DEFAULT_LIMITS, ...options.limits };
+  const givenUp = (): boolean => signal?.aborted === true;
+  if (givenUp()) return { ok: false, end: STOPPED };
+  const startBy = later(clock.now(), limits.startMs);
+  const spawned = await spawnChild(plan);
+  if (!spawned.ok) return spawned;
+
+  const running = attach({ ...options, child: spawned.child, limits });
+  const { lifetime } = running;
+  const giveUp = (): void => {
+    lifetime.end(STOPPED);
+  };
+  signal?.addEventListener('abort', giveUp, { once: true });
+  try {
+    onSpawn?.(spawned.child.pid);
+    if (store !== undefined) await recordProcess(store, await running.leader, plan.agentName);
+    const ready = await shakeHands(running, options, { startBy, startMs: limits.startMs });
+    if (ready !== undefined && !givenUp()) return { ok: true, process: ready };
+    return { ok: false, end: endAtStart(await lifetime.ended, plan.command) };
+  } catch (error) {
+    giveUp();
+    await lifetime.ended;
+    throw error;
+  } finally {
+    signal?.removeEventListener('abort', giveUp);
+  }
+}
+
+/** The process when it is ready; otherwise undefined, and its end is under way. */
+async function shakeHands(
+  running: Running,
+  { plan, hint, version, clock, log }: StartOptions,
+  { startBy, startMs }: { readonly startBy: Milliseconds; readonly startMs: number },
+): Promise<AgentProcess | undefined> {
+  const { conversation, lifetime, redacted } = running;
+  const { command, agentName } = plan;
+  const call = conversation.connection.calls.initialize(initializeParams(version));
+  const waited = await within(clock, Math.max(0, startBy - clock.now()), call);
+  const refused = (detail: string): undefined => {
+    lifetime.end({ how: 'start_refused', command, detail });
+  };
+  if (waited.status === 'late') return void lifetime.end({ how: 'start_timeout', command, afterMs: startMs });
+  switch (waited.value.status) {
+    case 'closed':
+      return undefined;
+    case 'error':
+      return refused(`initialize was answered with error ${waited.value.code}: ${excerpt(redacted(waited.value.message), MAX_DETAIL)}`);
+    case 'result': {
+      const read = readInitialize(waited.value.result, hint);
+      if (!read.ok) return refused(read.detail);
+      const { pid } = await running.leader;
+      log.debug('an agent answered initialize', { agent: agentName, pid, ...read.traits.agentInfo });
+      return agentProcess(running, pid, read.traits);
+    }
+    default:
+      return unreachable(waited.value);
+  }
+}

@@ -1,0 +1,168 @@
+/**
+ * The life of one prompt in time: how long it may be silent, how long it may last, what a cancel does, who is believed
+ * about its end. Pure. The first reason to end it is kept: later ones change nothing.
+ *
+ * | status     | line       | cancel     | time                           | answered, failed | process_ended |
+ * |------------|------------|------------|--------------------------------|------------------|---------------|
+ * | running    | idle anew  | cancelling | cancelling at idle or hard     | ended, its word  | ended         |
+ * | cancelling | -          | -          | killing when the grace is over | ended, our word  | ended, our word |
+ * | killing    | -          | -          | -                              | -                | ended, our word |
+ * | ended      | -          | -          | -                              | -                | -             |
+ *
+ * In `killing` an answer comes too late: the process is ending, and the turn says so.
+ */
+import { later, unreachable } from '../model/index.ts';
+import type { Milliseconds } from '../model/index.ts';
+import type { AcpLimits } from './limits.ts';
+import type { ProcessEnd, PromptOutcome, StopReason } from './ports.ts';
+
+/** How a prompt ended, before what was seen of it is added. */
+export type TurnEnd = PromptOutcome extends infer Outcome ? (Outcome extends PromptOutcome ? Omit<Outcome, 'seen'> : never) : never;
+
+/** Why we end it. */
+type Cause = 'cancelled' | 'idle_timeout' | 'hard_timeout';
+
+export interface TurnBounds {
+  readonly idleTimeoutMs: number;
+  readonly hardTimeoutMs: number;
+  readonly limits: Pick<AcpLimits, 'cancelGraceMs' | 'idleCancelGraceMs'>;
+}
+
+export type TurnState =
+  | { readonly status: 'running'; readonly bounds: TurnBounds; readonly idleAt: Milliseconds; readonly hardAt: Milliseconds }
+  | { readonly status: 'cancelling'; readonly bounds: TurnBounds; readonly cause: Cause; readonly killAt: Milliseconds }
+  | { readonly status: 'killing'; readonly bounds: TurnBounds; readonly cause: Cause }
+  | { readonly status: 'ended'; readonly end: TurnEnd };
+
+export type TurnInput =
+  /** A frame of this session, or of none, came from the agent. */
+  | { readonly type: 'line' }
+  | { readonly type: 'cancel' }
+  /** Time has passed; a deadline may have been reached. */
+  | { readonly type: 'time' }
+  | { readonly type: 'answered'; readonly stopReason: StopReason }
+  | { readonly type: 'failed'; readonly code: number; readonly message: string }
+  | { readonly type: 'process_ended'; readonly end: ProcessEnd };
+
+export type TurnCommand = { readonly type: 'send_cancel' } | { readonly type: 'kill' } | { readonly type: 'settle' };
+
+export interface TurnStep {
+  readonly state: TurnState;
+  readonly commands: readonly TurnCommand[];
+}
+
+export function startTurn(bounds: TurnBounds, now: Milliseconds): TurnState {
+  return {
+    status: 'running',
+    bounds,
+    idleAt: later(now, bounds.idleTimeoutMs),
+    hardAt: later(now, bounds.hardTimeoutMs),
+  };
+}
+
+export function stepTurn(state: TurnState, input: TurnInput, now: Milliseconds): TurnStep {
+  switch (state.status) {
+    case 'running':
+      return whileRunning(state, input, now);
+    case 'cancelling':
+      return whileCancelling(state, input, now);
+    case 'killing':
+      return input.type === 'process_ended' ? ended(ourWord(state.cause, state.bounds, false)) : stay(state);
+    case 'ended':
+      return stay(state);
+    default:
+      return unreachable(state);
+  }
+}
+
+/** When the machine wants to hear of time; undefined when it waits for the process alone. */
+export function turnDeadline(state: TurnState): Milliseconds | undefined {
+  switch (state.status) {
+    case 'running':
+      return state.idleAt < state.hardAt ? state.idleAt : state.hardAt;
+    case 'cancelling':
+      return state.killAt;
+    case 'killing':
+    case 'ended':
+      return undefined;
+    default:
+      return unreachable(state);
+  }
+}
+
+type Running = Extract<TurnState, { readonly status: 'running' }>;
+type Cancelling = Extract<TurnState, { readonly status: 'cancelling' }>;
+
+function whileRunning(state: Running, input: TurnInput, now: Milliseconds): TurnStep {
+  const { bounds, hardAt } = state;
+  switch (input.type) {
+    case 'line':
+      return stay({ ...state, idleAt: later(now, bounds.idleTimeoutMs) });
+    case 'cancel':
+      return cancelling('cancelled', bounds, later(now, bounds.limits.cancelGraceMs));
+    case 'time':
+      if (now >= hardAt) return cancelling('hard_timeout', bounds, later(now, bounds.limits.cancelGraceMs));
+      if (now < state.idleAt) return stay(state);
+      return cancelling('idle_timeout', bounds, idleGrace(bounds, hardAt, now));
+    case 'answered':
+      return ended({ status: 'ended', stopReason: input.stopReason });
+    case 'failed':
+      return ended({ status: 'error', code: input.code, message: input.message });
+    case 'process_ended':
+      return ended({ status: 'process_ended', end: input.end });
+    default:
+      return unreachable(input);
+  }
+}
+
+function whileCancelling(state: Cancelling, input: TurnInput, now: Milliseconds): TurnStep {
+  const { bounds, cause } = state;
+  switch (input.type) {
+    case 'line':
+    case 'cancel':
+      return stay(state);
+    case 'time':
+      if (now < state.killAt) return stay(state);
+      return { state: { status: 'killing', bounds, cause }, commands: [{ type: 'kill' }] };
+    case 'answered':
+    case 'failed':
+      // Agents end a cancelled turn with end_turn, refusal or an error as well as with cancelled: it was we who ended it.
+      return ended(ourWord(cause, bounds, true));
+    case 'process_ended':
+      return ended(ourWord(cause, bounds, false));
+    default:
+      return unreachable(input);
+  }
+}
+
+/** The hard timeout holds "whatever happens": the long grace after silence does not reach beyond it by more than its own. */
+function idleGrace({ limits }: TurnBounds, hardAt: Milliseconds, now: Milliseconds): Milliseconds {
+  const full = later(now, limits.idleCancelGraceMs);
+  const short = later(hardAt, limits.cancelGraceMs);
+  return full < short ? full : short;
+}
+
+function ourWord(cause: Cause, bounds: TurnBounds, processAlive: boolean): TurnEnd {
+  switch (cause) {
+    case 'cancelled':
+      return { status: 'cancelled', processAlive };
+    case 'idle_timeout':
+      return { status: 'idle_timeout', afterMs: bounds.idleTimeoutMs, processAlive };
+    case 'hard_timeout':
+      return { status: 'hard_timeout', afterMs: bounds.hardTimeoutMs, processAlive };
+    default:
+      return unreachable(cause);
+  }
+}
+
+function cancelling(cause: Cause, bounds: TurnBounds, killAt: Milliseconds): TurnStep {
+  return { state: { status: 'cancelling', bounds, cause, killAt }, commands: [{ type: 'send_cancel' }] };
+}
+
+function ended(end: TurnEnd): TurnStep {
+  return { state: { status: 'ended', end }, commands: [{ type: 'settle' }] };
+}
+
+function stay(state: TurnState): TurnStep {
+  return { state, commands: [] };
+}

@@ -1,0 +1,95 @@
+/**
+ * Drives one prompt: feeds the machine, keeps its one timer, adds up what the agent says.
+ *
+ * An update counts from the moment the prompt is sent until the line that answers it; what comes before or after is
+ * nobody's and goes nowhere. `seal` is called while that line is handled, so a later line of the same read is late.
+ */
+import type { Clock } from '../model/index.ts';
+import { unreachable } from '../model/index.ts';
+import { outputCounter } from './output.ts';
+import type { OutputCounter } from './output.ts';
+import type { PromptOutcome } from './ports.ts';
+import { startTurn, stepTurn, turnDeadline } from './turn-machine.ts';
+import type { TurnBounds, TurnCommand, TurnInput, TurnState } from './turn-machine.ts';
+import type { Update } from './updates.ts';
+import { settleable } from './waiting.ts';
+
+export interface TurnParts {
+  readonly bounds: TurnBounds;
+  readonly maxTextBytes: number;
+  readonly clock: Clock;
+  readonly sendCancel: () => void;
+  readonly kill: () => void;
+}
+
+export class Turn {
+  /** Settles once, never rejects. */
+  readonly outcome: Promise<PromptOutcome>;
+  readonly #parts: TurnParts;
+  readonly #seen: OutputCounter;
+  readonly #settle: (outcome: PromptOutcome) => void;
+  #state: TurnState;
+  #sealed = false;
+  #disarm: (() => void) | undefined;
+  #armedAt: number | undefined;
+
+  constructor(parts: TurnParts) {
+    this.#parts = parts;
+    this.#seen = outputCounter(parts.maxTextBytes);
+    const { promise, resolve } = settleable<PromptOutcome>();
+    this.outcome = promise;
+    this.#settle = resolve;
+    this.#state = startTurn(parts.bounds, parts.clock.now());
+    this.#arm();
+  }
+
+  /** True from the cancel on: nothing the agent asks for in this turn is granted any more. */
+  get cancelled(): boolean {
+    return this.#state.status !== 'running';
+  }
+
+  take(input: TurnInput): void {
+    const { state, commands } = stepTurn(this.#state, input, this.#parts.clock.now());
+    this.#state = state;
+    for (const command of commands) this.#perform(command);
+    this.#arm();
+  }
+
+  /** False when the turn's output is complete and the update belongs to no turn. */
+  update(update: Update): boolean {
+    if (!this.#sealed) this.#seen.add(update);
+    return !this.#sealed;
+  }
+
+  seal(): void {
+    this.#sealed = true;
+  }
+
+  #perform(command: TurnCommand): void {
+    switch (command.type) {
+      case 'send_cancel':
+        return this.#parts.sendCancel();
+      case 'kill':
+        return this.#parts.kill();
+      case 'settle':
+        if (this.#state.status === 'ended') this.#settle({ ...this.#state.end, seen: this.#seen.output() });
+        return;
+      default:
+        return unreachable(command);
+    }
+  }
+
+  /** One timer, armed for the earliest deadline. A line only moves the deadline; the timer finds that out when it fires. */
+  #arm(): void {
+    const deadline = turnDeadline(this.#state);
+    if (this.#armedAt !== undefined && deadline !== undefined && this.#armedAt <= deadline) return;
+    this.#disarm?.();
+    this.#disarm = undefined;
+    this.#armedAt = deadline;
+    if (deadline === undefined) return;
+    this.#disarm = this.#parts.clock.wake(deadline, () => {
+      this.#armedAt = undefined;
+      this.take({ type: 'time' });
+    });
+  }
+}

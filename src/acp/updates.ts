@@ -1,0 +1,39 @@
+/**
+ * One `session/update` as what this room needs of it. Read member by member, leniently: an update of an unknown kind,
+ * or one whose needed member has another type, is skipped alone, and nothing is printed (the SDK would print it).
+ */
+import { isMembers } from './frames.ts';
+
+export type Update =
+  | { readonly type: 'message'; readonly text: string }
+  | { readonly type: 'thought' }
+  | { readonly type: 'tool'; readonly toolCallId: string }
+  | { readonly type: 'other' };
+
+/** Kinds we know and take nothing from. */
+const OTHER: ReadonlySet<unknown> = new Set([
+  'user_message_chunk', 'plan', 'available_commands_update', 'current_mode_update', 'config_option_update',
+  'session_info_update', 'usage_update',
+]);
+
+/** `params.update` of a notification, or undefined when it is to be skipped. */
+export function readUpdate(update: unknown): Update | undefined {
+  if (!isMembers(update)) return undefined;
+  const { sessionUpdate, content, toolCallId } = update;
+  switch (sessionUpdate) {
+    case 'agent_message_chunk': {
+      if (!isMembers(content) || typeof content['type'] !== 'string') return undefined;
+      if (content['type'] !== 'text') return { type: 'other' };
+      const { text } = content;
+      return typeof text === 'string' ? { type: 'message', text } : undefined;
+    }
+    case 'agent_thought_chunk':
+      return isMembers(content) ? { type: 'thought' } : undefined;
+    // Some agents announce a call twice, some only with its update: the id says which call it is.
+    case 'tool_call':
+    case 'tool_call_update':
+      return typeof toolCallId === 'string' ? { type: 'tool', toolCallId } : undefined;
+    default:
+      return OTHER.has(sessionUpdate) ? { type: 'other' } : undefined;
+  }
+}
