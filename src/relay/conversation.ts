@@ -1,0 +1,189 @@
+/**
+ * What one client says and what it is told: identity, quotas and the dispatch of its messages. Every EVENT, AUTH and
+ * COUNT gets exactly one answer; without a valid AUTH (NIP-42) that answer is `auth-required:`. Knows no socket.
+ */
+import { Failure, refuse, secondsOf, unreachable } from '../model/index.ts';
+import type { Clock } from '../model/index.ts';
+import type { UnverifiedEvent } from '../nostr/index.ts';
+import type { Store } from '../store/index.ts';
+import { checkQuery } from './access.ts';
+import type { Channels } from './access.ts';
+import { closedText, countText, noticeText, okText } from './answers.ts';
+import type { Answer, RelayRefusal } from './answers.ts';
+import { rememberOwner } from './archive.ts';
+import { checkAuth } from './auth.ts';
+import type { Identity } from './auth.ts';
+import type { Ingest } from './ingest.ts';
+import type { RelayLimits } from './limits.ts';
+import type { Log } from './log.ts';
+import type { ClientMessage, Query } from './messages.ts';
+import { countStored } from './query.ts';
+import type { Reader } from './query.ts';
+import { fullQuota, takeOne } from './quota.ts';
+import type { Quota } from './quota.ts';
+import { Readings } from './readings.ts';
+import type { Outlet } from './readings.ts';
+import type { Delivery } from './subscription.ts';
+
+/** What every conversation of a relay shares. */
+export interface RelayParts {
+  readonly url: string;
+  readonly limits: RelayLimits;
+  readonly clock: Clock;
+  readonly store: Store;
+  readonly channels: Channels;
+  readonly ingest: Ingest;
+  readonly log: Log;
+  /** Counts what `stats` tells. */
+  readonly count: (what: 'accepted' | 'refused' | 'delivered', by: number) => void;
+}
+
+export class Conversation {
+  readonly readings: Readings;
+  readonly #parts: RelayParts;
+  readonly #outlet: Outlet;
+  readonly #challenge: string;
+  #identity: Identity | undefined;
+  #quotas: Readonly<Record<'events' | 'requests' | 'telemetry', Quota>>;
+
+  constructor(parts: RelayParts, outlet: Outlet, challenge: string) {
+    const { limits, store, log, count } = parts;
+    const nowMs = parts.clock.now();
+    this.#parts = parts;
+    this.#outlet = outlet;
+    this.#challenge = challenge;
+    this.#quotas = {
+      events: fullQuota(limits.eventsPerSec, limits.eventsBurst, nowMs),
+      requests: fullQuota(limits.requestsPerSec, limits.requestsBurst, nowMs),
+      telemetry: fullQuota(limits.telemetryPerSec, limits.telemetryPerSec, nowMs),
+    };
+    this.readings = new Readings({
+      store, limits, outlet, log,
+      onDelivered: (delivered) => {
+        count('delivered', delivered);
+      },
+    });
+  }
+
+  get authenticated(): boolean {
+    return this.#identity !== undefined;
+  }
+
+  /** Settles when the message is answered; a replay goes on by itself. Rejects for a bug only. */
+  async answer(message: ClientMessage): Promise<void> {
+    switch (message.type) {
+      case 'event':
+        this.#sendOk(message.event.id, await this.#publish(message.event));
+        return;
+      case 'auth':
+        this.#outlet.send(okText(message.event.id, await this.#authenticate(message.event)));
+        return;
+      case 'req':
+      case 'count':
+        await this.#request(message);
+        return;
+      case 'close':
+        this.readings.close(message.id);
+        return;
+      case 'bad_event':
+        this.#sendOk(message.id, message.refusal);
+        return;
+      case 'bad_subscription':
+        this.#refuseSubscription(message.id, message.refusal);
+        return;
+      case 'bad_message':
+        this.#outlet.send(noticeText(message.refusal));
+        return;
+      default:
+        unreachable(message);
+    }
+  }
+
+  offer(delivery: Delivery): void {
+    const reader = this.#reader();
+    if (reader !== undefined) this.readings.offer(delivery, reader);
+  }
+
+  async #publish(event: UnverifiedEvent): Promise<Answer> {
+    const identity = this.#identity;
+    if (identity === undefined) return authRequired();
+    return this.#take('events')
+      ?? this.#parts.ingest.accept(event, { ...identity, admitTelemetry: () => this.#take('telemetry') });
+  }
+
+  async #authenticate(event: UnverifiedEvent): Promise<Answer> {
+    const { url, clock, limits, store, log } = this.#parts;
+    const exhausted = this.#take('requests');
+    if (exhausted !== undefined) return exhausted;
+    const checked = checkAuth(event, {
+      challenge: this.#challenge, url, nowSec: secondsOf(clock.now()), windowSec: limits.authWindowSec,
+    });
+    if (!checked.ok) return checked;
+    const { pubkey, owner } = checked.identity;
+    if (this.#identity !== undefined && this.#identity.pubkey !== pubkey) {
+      return refuse('restricted', 'the connection is authenticated as another pubkey');
+    }
+    // At once, so that what is sent behind the AUTH without waiting for its OK counts as authenticated.
+    this.#identity = checked.identity;
+    if (owner !== undefined) {
+      await store.write(rememberOwner(pubkey, owner)).catch((error: unknown) => {
+        // Who the client is has been proven all the same, and the connection itself remembers its owner.
+        log('error', 'owner of an agent not stored', { agent: pubkey, code: codeOf(error) });
+      });
+    }
+    return { ok: true, note: '' };
+  }
+
+  async #request(message: { readonly type: 'req' | 'count'; readonly id: string; readonly queries: readonly Query[] }): Promise<void> {
+    const { id, queries } = message;
+    const reader = this.#reader();
+    const refusal = reader === undefined
+      ? authRequired()
+      : this.#take('requests') ?? queries.map((query) => checkQuery(query, reader.pubkey)).find((found) => found !== undefined);
+    if (reader === undefined || refusal !== undefined) {
+      this.#refuseSubscription(id, refusal ?? authRequired());
+      return;
+    }
+    if (message.type === 'req') {
+      this.readings.open(id, queries, reader);
+      return;
+    }
+    try {
+      this.#outlet.send(countText(id, await countStored(this.#parts.store, queries, reader)));
+    } catch (error) {
+      if (!(error instanceof Failure)) throw error;
+      this.#outlet.send(closedText(id, refuse('error', `stored events could not be counted (${error.code})`)));
+    }
+  }
+
+  #reader(): Reader | undefined {
+    return this.#identity === undefined
+      ? undefined
+      : { pubkey: this.#identity.pubkey, channels: this.#parts.channels };
+  }
+
+  /** Refused is closed: an earlier subscription of that id goes too, as the client is told. */
+  #refuseSubscription(id: string, refusal: RelayRefusal): void {
+    this.readings.close(id);
+    this.#outlet.send(closedText(id, refusal));
+  }
+
+  #sendOk(eventId: string, answer: Answer): void {
+    this.#parts.count(answer.ok ? 'accepted' : 'refused', 1);
+    this.#outlet.send(okText(eventId, answer));
+  }
+
+  #take(what: 'events' | 'requests' | 'telemetry'): RelayRefusal | undefined {
+    const { quota, refusal } = takeOne(this.#quotas[what], this.#parts.clock.now());
+    this.#quotas = { ...this.#quotas, [what]: quota };
+    return refusal;
+  }
+}
+
+function authRequired(): RelayRefusal {
+  return refuse('auth-required', 'not authenticated');
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Failure ? error.code : 'bug';
+}

@@ -1,0 +1,124 @@
+/**
+ * The HTTP and WebSocket server: upgrades within the limit of connections, the information document, fan-out to all
+ * connections, the heartbeat, and the end of it all. What a message means is `conversation.ts`.
+ */
+import { createServer } from 'node:http';
+import type { IncomingMessage, Server } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { WebSocketServer } from 'ws';
+import { Failure, later } from '../model/index.ts';
+import type { Clock, Random } from '../model/index.ts';
+import { Connection } from './connection.ts';
+import type { RelayParts } from './conversation.ts';
+import { serveInformation } from './information.ts';
+import type { RelayLimits } from './limits.ts';
+import type { Log } from './log.ts';
+import type { Delivery } from './subscription.ts';
+
+export interface ServerOptions {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly limits: RelayLimits;
+  readonly log: Log;
+  readonly information: Readonly<Record<string, unknown>>;
+}
+
+export class RelayServer {
+  readonly #options: ServerOptions;
+  readonly #http: Server;
+  readonly #sockets: WebSocketServer;
+  readonly #connections = new Set<Connection>();
+  #cancelHeartbeat: () => void = () => undefined;
+
+  constructor(options: ServerOptions) {
+    this.#options = options;
+    this.#http = createServer((request, response) => {
+      serveInformation(request, response, options.information);
+    });
+    // Compression would cost each delivery more than it saves on loopback, and could not be shared between clients.
+    this.#sockets = new WebSocketServer({
+      noServer: true, perMessageDeflate: false, maxPayload: options.limits.maxFrameBytes,
+    });
+  }
+
+  get connections(): number {
+    return this.#connections.size;
+  }
+
+  get subscriptions(): number {
+    let total = 0;
+    for (const connection of this.#connections) total += connection.subscriptions;
+    return total;
+  }
+
+  /** Listens, and resolves with the port. Rejects with a `listen` failure that names the port. */
+  async listen(host: string, port: number): Promise<number> {
+    await new Promise<void>((resolve, reject) => {
+      this.#http.once('error', (error) => {
+        reject(listenFailure(error, host, port));
+      });
+      this.#http.listen(port, host, resolve);
+    });
+    this.#http.removeAllListeners('error');
+    this.#http.on('error', (error) => {
+      this.#options.log('error', 'server error', { detail: error.message });
+    });
+    const address = this.#http.address();
+    return typeof address === 'object' && address !== null ? address.port : port;
+  }
+
+  /** Takes connections from now on. Call it in the same turn in which `listen` resolves. */
+  serve(parts: RelayParts): void {
+    this.#http.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+      if (this.#connections.size >= this.#options.limits.maxConnections) {
+        socket.end('HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nContent-Length: 0\r\n\r\n');
+        return;
+      }
+      this.#sockets.handleUpgrade(request, socket, head, (webSocket) => {
+        const challenge = Buffer.from(this.#options.random.bytes(32)).toString('hex');
+        const connection = new Connection(webSocket, parts, challenge);
+        this.#connections.add(connection);
+        webSocket.on('close', () => this.#connections.delete(connection));
+      });
+    });
+    this.#armHeartbeat();
+  }
+
+  deliver(delivery: Delivery): void {
+    for (const connection of this.#connections) connection.offer(delivery);
+  }
+
+  /** Takes no more connections, lets those there are end, drops what is left after the grace. */
+  async close(): Promise<void> {
+    const { clock, limits } = this.#options;
+    this.#cancelHeartbeat();
+    const closed = new Promise<void>((resolve) => {
+      this.#http.close(() => {
+        resolve();
+      });
+    });
+    this.#http.removeAllListeners('upgrade');
+    const cancelGrace = clock.wake(later(clock.now(), limits.closeGraceMs), () => {
+      for (const connection of this.#connections) connection.terminate();
+      this.#http.closeAllConnections();
+    });
+    await Promise.all([...this.#connections].map((connection) => connection.close()));
+    this.#http.closeIdleConnections();
+    await closed;
+    cancelGrace();
+  }
+
+  #armHeartbeat(): void {
+    const { clock, limits } = this.#options;
+    this.#cancelHeartbeat = clock.wake(later(clock.now(), limits.pingIntervalMs), () => {
+      for (const connection of this.#connections) connection.heartbeat();
+      this.#armHeartbeat();
+    });
+  }
+}
+
+function listenFailure(error: Error, host: string, port: number): Failure {
+  const busy = 'code' in error && error.code === 'EADDRINUSE';
+  const what = busy ? 'another program listens on it; choose another port' : error.message;
+  return new Failure('listen', `port ${port} on ${host}: ${what}`, { cause: error });
+}
