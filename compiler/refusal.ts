@@ -38,18 +38,18 @@ export function attempt<T extends { readonly ok: true }>(read: () => T): T | Tur
   }
 }
 
+const SECRET_KEY = /n(?:crypt)?sec1/i;
 // Longer than any name of ours, shorter than any key.
 const PLAIN_MEMBER = /^[A-Za-z_]\w{0,23}$/;
 
 /** The path of member `name` of the object at `path`; a strange name is quoted, shortened and escaped. */
 export function memberPath(path: string, name: string): string {
-  if (!PLAIN_MEMBER.test(name)) return `${path}[${quoted(name)}]`;
+  if (!PLAIN_MEMBER.test(name) || SECRET_KEY.test(name)) return `${path}[${quoted(name)}]`;
   return path === '' ? name : `${path}.${name}`;
 }
 
 // Enough to recognise a value by, too little to use it: no key is ever shown whole.
 const SHOWN_SCALARS = 24;
-const SECRET_KEY = /n(?:crypt)?sec1/i;
 const NOT_PRINTABLE_ASCII = /[^\x20-\x7e]/gu;
 
 function shown(value: unknown): string | undefined {
