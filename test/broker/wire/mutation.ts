@@ -40,8 +40,9 @@ class Numeral {
 class Entries {
   readonly list: { name: string; value: Tree }[] = [];
 }
-/** A place in a tree: its value can be changed, repeated or taken away. */
+/** A place in a tree: its value can be changed, repeated or taken away. `name` is that of the nearest member. */
 interface Place {
+  readonly name: string;
   get(): Tree;
   set(value: Tree): void;
   repeat(value: Tree): void;
@@ -60,28 +61,30 @@ function treeOf(data: unknown): Tree {
   return entries;
 }
 
-function placesIn(tree: Tree, places: Place[] = []): Place[] {
+function placesIn(tree: Tree, name = '', places: Place[] = []): Place[] {
   if (Array.isArray(tree)) {
     for (const [index, value] of tree.entries()) {
       places.push({
+        name,
         get: () => tree[index] ?? null,
         set: (next) => void (tree[index] = next),
         repeat: (next) => void tree.push(next),
         remove: () => void tree.splice(index, 1),
         rename: () => undefined,
       });
-      placesIn(value, places);
+      placesIn(value, name, places);
     }
   } else if (tree instanceof Entries) {
     for (const entry of tree.list) {
       places.push({
+        name: entry.name,
         get: () => entry.value,
         set: (next) => void (entry.value = next),
         repeat: (next) => void tree.list.push({ name: entry.name, value: next }),
         remove: () => void tree.list.splice(tree.list.indexOf(entry), 1),
         rename: (name) => void (entry.name = name),
       });
-      placesIn(entry.value, places);
+      placesIn(entry.value, entry.name, places);
     }
   }
   return places;
@@ -95,10 +98,29 @@ const NUMERALS: readonly [string, ...string[]] = [
 const LENGTHS: readonly [number, ...number[]] = [
   1, 63, 64, 65, 66, 67, 119, 120, 121, 127, 128, 129, 254, 255, 256, 257, 299, 300, 301, 1999, 2000, 2001,
 ];
+/** For the members whose length is bounded: the bound. One past it is tried as often. */
+const BOUNDS: Readonly<Record<string, readonly [number, ...number[]]>> = {
+  requestId: [128],
+  cursor: [256],
+  nextCursor: [256],
+  displayName: [120],
+  name: [120],
+  systemPrompt: [20_000],
+  about: [2_000],
+  reaction: [66],
+  picture: [300],
+  runtime: [300],
+  provider: [300],
+  model: [300],
+  turnId: [300],
+  kind: [300],
+  content: [65_536],
+  // With the sample around them: what fills its record, or its frames, to 65,535 bytes.
+  value: [65_502, 65_507],
+  payload: [65_462, 65_455],
+};
 const COUNTS: readonly [number, ...number[]] = [0, 1, 2, 3, 4, 49, 50, 51, 100, 101, 255, 256, 257];
-const LONG: readonly [number, ...number[]] = [
-  16_384, 16_385, 19_999, 20_000, 20_001, 65_490, 65_502, 65_503, 65_505, 65_506, 65_534, 65_535, 65_536, 65_537,
-];
+const LONG: readonly [number, ...number[]] = [16_384, 16_385, 20_000, 65_534, 65_535, 65_536, 65_537];
 const EDGES: readonly [string, ...string[]] = [
   ' ', '\t', '\n', '\u000b', '\u0085', '\u00a0', '\u1680', '\u2003', '\u2028', '\u202f', '\u205f', '\u3000',
   '\ufeff', '\u200b', '\u180e', '\u001c', '\u0000',
@@ -118,6 +140,9 @@ const NAMES: readonly [string, ...string[]] = [
   'replayed', 'error', 'outcome', 'message', 'owner', '__proto__', 'constructor', 'toString', '', 'Type',
 ];
 
+/** 255 bytes, the most a slug may have. */
+const LONG_SLUG = `mem/${`${'a'.repeat(64)}/`.repeat(3)}${'a'.repeat(56)}`;
+
 function damageText(text: string, dice: Dice): string {
   switch (dice.below(9)) {
     case 0:
@@ -135,7 +160,7 @@ function damageText(text: string, dice: Dice): string {
     case 6:
       return dice.happens(0.2) ? dice.one(FILLS).repeat(dice.one(LONG)) : dice.one(WORDS);
     case 7:
-      return `mem/${dice.one(FILLS).repeat(dice.one(LENGTHS))}`;
+      return dice.happens(0.3) ? LONG_SLUG + dice.one(['', 'a']) : `mem/${dice.one(FILLS).repeat(dice.one(LENGTHS))}`;
     default:
       return dice.one(WORDS);
   }
@@ -163,9 +188,22 @@ function stray(dice: Dice): Tree {
   }
 }
 
-function damageValue(value: Tree, dice: Dice): Tree {
+/** A text of the bound of `name`, or of one past it. */
+function atBound(name: string, dice: Dice): string | undefined {
+  const bounds = BOUNDS[name];
+  if (bounds === undefined) return undefined;
+  const length = dice.one(bounds) + dice.below(2);
+  if (length > 10_000 && dice.happens(0.8)) return undefined;
+  const fill = dice.one(['a', 'a', 'é', '🐝']);
+  return length > 60_000 ? 'a'.repeat(length) : fill.repeat(length);
+}
+
+function damageValue(name: string, value: Tree, dice: Dice): Tree {
   if (dice.happens(0.15)) return stray(dice);
-  if (typeof value === 'string') return damageText(value, dice);
+  if (typeof value === 'string') {
+    const filled = dice.happens(0.3) ? atBound(name, dice) : undefined;
+    return filled ?? damageText(value, dice);
+  }
   if (typeof value === 'boolean') return !value;
   if (value instanceof Numeral) return new Numeral(dice.one(NUMERALS));
   if (Array.isArray(value)) {
@@ -191,7 +229,7 @@ function damage(tree: Tree, dice: Dice): void {
     case 3:
       return place.set(stray(dice));
     default:
-      return place.set(damageValue(place.get(), dice));
+      return place.set(damageValue(place.name, place.get(), dice));
   }
 }
 
@@ -219,7 +257,7 @@ function quote(text: string, dice: Dice, spaced: boolean): string {
 /** At most a byte is wrong with `bytes`, or their encoding is. */
 function damageBytes(bytes: Uint8Array, dice: Dice): Uint8Array {
   const at = dice.below(bytes.length);
-  switch (dice.below(6)) {
+  switch (dice.below(7)) {
     case 0:
       return Uint8Array.from(bytes, (byte, index) => (index === at ? dice.below(256) : byte));
     case 1:
@@ -229,6 +267,8 @@ function damageBytes(bytes: Uint8Array, dice: Dice): Uint8Array {
     case 3:
       return Uint8Array.of(0xef, 0xbb, 0xbf, ...bytes);
     case 4:
+      return Uint8Array.of(...bytes, ...Buffer.from(dice.one(['x', ' ', '{}', '\0', ',', '}', '"'])));
+    case 5:
       return new Uint8Array(Buffer.from(Buffer.from(bytes).toString('utf8'), 'utf16le'));
     default: {
       const bad = dice.one([[0xc0, 0x80], [0xed, 0xa0, 0x80], [0xf4, 0x90, 0x80, 0x80], [0xff], [0xe2, 0x82]]);

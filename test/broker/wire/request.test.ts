@@ -133,6 +133,8 @@ describe('readRequest: the envelope', () => {
     ['a repeated args', TEXT.replace('"args"', '"args":{"slug":"core"},"args"'), 'invalid_request'],
     ['a repeated member in args', TEXT.replace('"slug"', '"slug":"core","slug"'), 'invalid_request'],
     ['an unknown member in args', { ...VALID, args: { slug: 'core', x: 1 } }, 'invalid_request'],
+    ['an unpaired surrogate', requestOf('presence.set', { status: '\ud800' }), 'invalid_request'],
+    ['one in an opaque text', requestOf('storage.put', { slug: 'core', value: 'x\udc00' }), 'invalid_request'],
     ['nesting without end', TEXT.replace('"core"', '['.repeat(50) + ']'.repeat(50)), 'invalid_request'],
   ])('%s', (_name, body, code) => {
     expect(answer(body)).toBe(`r-1 ${code}`);

@@ -95,6 +95,7 @@ describe('readResult: the envelope', () => {
     ['an error with a third member', failedBy({ code: 'internal', message: '', x: 1 }), 'error.x'],
     ['an error without message', failedBy({ code: 'internal' }), 'error.message'],
     ['an error whose message is null', failedBy({ code: 'internal', message: null }), 'error.message'],
+    ['a message with an unpaired surrogate', failedBy({ code: 'internal', message: '\ud800' }), 'error.message'],
     ['a body cut short', TEXT.slice(0, -2), 'body'],
     ['a page of HTML', '<html>401</html>', 'body'],
     ['nothing', '', 'body'],
@@ -220,8 +221,10 @@ describe('readResult: members of outcomes', () => {
       expect(one({ tags })).toMatch(/^outcome.messages\[0\].tags/);
     }
     const wrong = {
-      id: EVENT_ID.toUpperCase(), pubkey: `${KEY_ONE}0`, created_at: '1', kind: 1.5, content: 5, sig: 'a'.repeat(127),
+      id: EVENT_ID.toUpperCase(), pubkey: `${KEY_ONE}0`, created_at: '1', kind: 1.5, content: 5,
+      sig: EVENT.sig.toUpperCase(),
     };
+    expect(one({ sig: 'a'.repeat(127) })).toBe('outcome.messages[0].sig');
     for (const [name, value] of Object.entries(wrong)) {
       expect(one({ [name]: value })).toBe(`outcome.messages[0].${name}`);
     }

@@ -108,7 +108,7 @@ describe('the reader and the plain checker', () => {
 /** The sample request, or one whose echoes and bounds the sample outcome may miss. */
 function someRequest(action: ActionName, dice: Dice): BrokerRequest {
   const changed: Readonly<Partial<Record<ActionName, Readonly<Record<string, unknown>>>>> = {
-    'channel.read': { limit: dice.one([1, 2, 100, 500]) },
+    'channel.read': { limit: dice.one([1, 2, 100, 500, undefined]) },
     'agents.create': { channelId: OTHER_CHANNEL },
     'agents.update': { target: dice.one([{ name: 'Worker' }, { pubkey: KEY_ONE }]), model: undefined },
     'agents.delete': { target: { pubkey: KEY_ONE } },
@@ -125,8 +125,9 @@ function someResult(action: ActionName, dice: Dice): unknown {
   const indeterminate = errorOf('indeterminate', dice.one(['outcome_unknown', 'internal']));
   if (dice.happens(0.2)) return { ...dice.one([failed, indeterminate]), ...replayed };
   const outcome = SAMPLES[action].outcome;
-  const page = action === 'channel.read' && dice.happens(0.2);
-  return { ...successOf(action, page ? { messages: [EVENT, EVENT, EVENT, EVENT] } : outcome), ...replayed };
+  if (action !== 'channel.read' || dice.happens(0.8)) return { ...successOf(action, outcome), ...replayed };
+  const length = dice.happens(0.2) ? dice.one([100, 101]) : 4;
+  return { ...successOf(action, { messages: Array.from({ length }, () => EVENT) }), ...replayed };
 }
 
 /** `value` as a writer sends it: its optional booleans are omitted when false. */
