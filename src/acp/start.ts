@@ -57,6 +57,7 @@ export async function startAgent(options: StartOptions): Promise<AgentStart> {
     lifetime.end(STOPPED);
   };
   signal?.addEventListener('abort', giveUp, { once: true });
+  if (givenUp()) giveUp();
   try {
     onSpawn?.(spawned.child.pid);
     if (store !== undefined) await recordProcess(store, await running.leader, plan.agentName);
