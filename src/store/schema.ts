@@ -30,7 +30,8 @@ export const SUPERVISOR_SCHEMA: Migrations = [
   CREATE INDEX inbox_live ON inbox (agent, seq) WHERE status IN ('queued', 'dispatched');
   CREATE INDEX inbox_channel ON inbox (agent, channel, seq);
 
-  -- broker/journal: one row a brokered operation, kept as long as the principal can submit.
+  -- broker/journal: one row a brokered operation, kept as long as the principal can submit. Owner is the run of the
+  -- broker that may go on with the row; a read's result is discarded after a while, the row stays as its tombstone.
   CREATE TABLE journal (
     id INTEGER PRIMARY KEY,
     community TEXT NOT NULL,
@@ -39,14 +40,16 @@ export const SUPERVISOR_SCHEMA: Migrations = [
     digest TEXT NOT NULL,
     action TEXT NOT NULL,
     turn TEXT,
+    owner TEXT NOT NULL,
     status TEXT NOT NULL CHECK (status IN ('claimed', 'signed', 'done')),
     event TEXT,
     result TEXT,
     claimed_at_ms INTEGER NOT NULL,
     UNIQUE (community, principal, request_id)
   );
-  CREATE INDEX journal_open ON journal (id) WHERE status <> 'done';
+  CREATE INDEX journal_open ON journal (community, principal, id) WHERE status <> 'done';
   CREATE INDEX journal_turn ON journal (turn) WHERE turn IS NOT NULL;
+  CREATE INDEX journal_pages ON journal (claimed_at_ms) WHERE action = 'channel.read' AND result IS NOT NULL;
 
   -- broker/feed: how far an agent has read a channel, and where it began. Seconds are the events' own.
   CREATE TABLE resume (

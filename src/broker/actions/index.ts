@@ -1,0 +1,11 @@
+/**
+ * The fifteen actions of NIP-BA: what each comes to before it has any effect.
+ * in: src/model, src/nostr, the wire's types. out: the plan of a request, cursors, and the parts of a kind 9 message.
+ */
+export { planOf } from './table.ts';
+export type { ActionContext, Decision, EventDraft, Refused } from './action.ts';
+export { openCursors } from './cursor.ts';
+export type { Cursors } from './cursor.ts';
+export { ancestryOf } from './ancestry.ts';
+export type { Ancestry } from './ancestry.ts';
+export { messageDraft, MESSAGE_KIND } from './message.ts';

@@ -1,0 +1,37 @@
+/**
+ * The fifteen actions and what this host offers of them, complete by type: a new action is a file with a plan and its
+ * line here. What is `undefined` is answered `failed/unsupported` before anything is recorded or done.
+ */
+import type { ActionName, RequestOf } from '../wire/index.ts';
+import { planRead } from './channel-read.ts';
+import type { ActionContext, Decision, Plan } from './action.ts';
+import { planPost } from './message-post.ts';
+import { planReply } from './message-reply.ts';
+
+type Offers = { readonly [Name in ActionName]: Plan<Name> | undefined };
+
+const OFFERS: Offers = {
+  'channel.read': planRead,
+  'message.post': planPost,
+  'message.reply': planReply,
+  'reaction.add': undefined,
+  'profile.set': undefined,
+  'storage.address': undefined,
+  'storage.get': undefined,
+  'storage.put': undefined,
+  'presence.set': undefined,
+  'typing.set': undefined,
+  'observer.emit': undefined,
+  'liveness.ping': undefined,
+  'agents.create': undefined,
+  'agents.update': undefined,
+  'agents.delete': undefined,
+};
+
+/** The plan of a request, or undefined when the action is not offered. Nothing runs before it is called. */
+export function planOf<Name extends ActionName>(
+  request: RequestOf<Name>,
+): ((context: ActionContext) => Promise<Decision<Name>>) | undefined {
+  const plan: Offers[Name] = OFFERS[request.action];
+  return plan === undefined ? undefined : (context) => plan(request.args, context);
+}

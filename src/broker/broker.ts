@@ -1,0 +1,144 @@
+/**
+ * The broker, put together: keyring, sessions, journal, HTTP host, and for each agent a relay connection, a feed and
+ * the pursuit of its records in doubt. Order of opening: what can refuse without a trace comes first, sockets last.
+ * Order of closing: the host drains, then the connections end, which settles everything that waits.
+ */
+import { Failure, later, shortId } from '../model/index.ts';
+import type { Clock, Log, Pubkey, Random } from '../model/index.ts';
+import type { Store } from '../store/index.ts';
+import { openCursors } from './actions/index.ts';
+import type { Cursors } from './actions/index.ts';
+import { openAgent } from './agent.ts';
+import type { Agent } from './agent.ts';
+import { openDispatch } from './dispatch.ts';
+import { openFeed } from './feed/index.ts';
+import type { Feed } from './feed/index.ts';
+import { openHost } from './host.ts';
+import { openJournal, openPursuit, within } from './journal/index.ts';
+import type { Journal, Pursuit } from './journal/index.ts';
+import { openKeyring } from './keyring.ts';
+import type { Keyring } from './keyring.ts';
+import { openLink } from './link.ts';
+import type { AgentIdentity, AgentLink, Broker } from './ports.ts';
+import { authSigner, openPublisher } from './publish.ts';
+import { openSessions } from './sessions.ts';
+import { normalizeRelayUrl, openUpstream } from './upstream/index.ts';
+
+export interface BrokerOptions {
+  /** The community's relay; in normal form it is part of every record's key. */
+  readonly relayUrl: string;
+  readonly identities: readonly AgentIdentity[];
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  /** In the place of the real relay connection. */
+  readonly openUpstream?: typeof openUpstream;
+  /** 127.0.0.1 (the default) or ::1. */
+  readonly address?: string;
+  /** 0, the default, lets the system choose. */
+  readonly port?: number;
+}
+
+interface Member {
+  readonly agent: Agent;
+  readonly feed: Feed;
+  readonly pursuit: Pursuit;
+  readonly link: AgentLink;
+}
+
+const OWNER_BYTES = 16;
+/** What a drained journal may still need of the disk. */
+const COMMIT_GRACE_MS = 1_000;
+
+/** Throws `Failure`: `config` for an unusable URL, key or address, `listen`, or the store's own. */
+export async function openBroker(options: BrokerOptions): Promise<Broker> {
+  const { identities, store, clock, random, log, address, port } = options;
+  const relay = normalizeRelayUrl(options.relayUrl);
+  if (!relay.ok) throw new Failure('config', relay.detail);
+  refuseTwins(identities);
+  const keyring = openKeyring(identities, random);
+  const sessions = openSessions(random);
+  const members = new Map<Pubkey, Member>();
+  const memberOf = (pubkey: Pubkey): Member => members.get(pubkey) ?? unknownAgent(pubkey);
+
+  const journal = openJournal({
+    store,
+    clock,
+    log,
+    owner: Buffer.from(random.bytes(OWNER_BYTES)).toString('hex'),
+    wireOf: ({ principal }) => memberOf(principal).agent.publisher,
+    onDoubt: ({ principal }) => {
+      members.get(principal)?.pursuit.doubt();
+    },
+  });
+  for (const { pubkey } of identities) await journal.adopt({ community: relay.url, principal: pubkey });
+
+  const host = await openHost({
+    dispatch: openDispatch({ sessions, journal, agentOf: (principal) => members.get(principal)?.agent, log }),
+    log,
+    after: (ms, callback) => clock.wake(later(clock.now(), ms), callback),
+    ...(address === undefined ? {} : { address }),
+    ...(port === undefined ? {} : { port }),
+  });
+
+  const cursors = openCursors({ clock, random });
+  for (const identity of identities) {
+    const opened = openMember({ ...options, relayUrl: relay.url }, identity, { keyring, journal, cursors });
+    const link = openLink({ ...opened, journal, sessions, clock, endpoint: host.endpoint });
+    members.set(identity.pubkey, { ...opened, link });
+    // What an earlier run left in doubt; it waits for the connection by itself.
+    void opened.pursuit.pass();
+  }
+
+  let closed: Promise<void> | undefined;
+  async function close(graceMs: number): Promise<void> {
+    await host.close(graceMs);
+    sessions.closeAll();
+    for (const { pursuit } of members.values()) pursuit.close();
+    await Promise.all([...members.values()].map(({ feed }) => feed.close()));
+    await Promise.all([...members.values()].map(({ agent }) => agent.upstream.close()));
+    await within(journal.drained(), COMMIT_GRACE_MS, clock);
+    keyring.close();
+  }
+
+  return {
+    endpoint: host.endpoint,
+    link: (agent) => memberOf(agent).link,
+    close: (graceMs) => (closed ??= close(graceMs)),
+  };
+}
+
+interface Shared {
+  readonly keyring: Keyring;
+  readonly journal: Journal;
+  readonly cursors: Cursors;
+}
+
+function openMember(
+  { relayUrl, store, clock, random, log, openUpstream: open = openUpstream }: BrokerOptions,
+  { secretKey: _secretKey, ...identity }: AgentIdentity,
+  { keyring, journal, cursors }: Shared,
+): Omit<Member, 'link'> {
+  const { pubkey, attestation } = identity;
+  const signer = { pubkey, keyring, clock, ...(attestation === undefined ? {} : { attestation }) };
+  const upstream = open({ url: relayUrl, pubkey, signAuth: authSigner(signer), clock, random, log });
+  const publisher = openPublisher({ pubkey, keyring, clock, upstream });
+  const agent = openAgent({ identity, community: relayUrl, upstream, publisher, cursors, clock });
+  const feed = openFeed({ upstream, identity, store, clock, log });
+  const pursuit = openPursuit({ clock, log, reconcile: () => journal.reconcile(agent.namespace) });
+  return { agent, feed, pursuit };
+}
+
+function refuseTwins(identities: readonly AgentIdentity[]): void {
+  const names = new Map<Pubkey, string>();
+  for (const { pubkey, name } of identities) {
+    const twin = names.get(pubkey);
+    if (twin !== undefined) throw new Failure('config', `agents ${twin} and ${name} have the same key`);
+    names.set(pubkey, name);
+  }
+}
+
+function unknownAgent(pubkey: Pubkey): never {
+  throw new TypeError(`broker: no agent ${shortId(pubkey)}`);
+}

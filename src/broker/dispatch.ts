@@ -1,0 +1,115 @@
+/**
+ * The road of one action, from received bytes to the bytes of a verdict: who asks, what, may it, and what came of it.
+ * The order of the checks is the spec's: no request id, no verdict; no credential, no word about anything else; and a
+ * result is released only to a session that is still live and permitted.
+ * NIP-BA "Session and transport", "Result", "Execution and retries" 2. HTTP is `host.ts`.
+ */
+import { unreachable } from '../model/index.ts';
+import type { ChannelId, Log, Pubkey } from '../model/index.ts';
+import { planOf } from './actions/index.ts';
+import type { Decision } from './actions/index.ts';
+import type { Agent } from './agent.ts';
+import { failed, indeterminate } from './journal/index.ts';
+import type { Journal, Plan, Settled, Verdict } from './journal/index.ts';
+import type { Session, Sessions } from './sessions.ts';
+import { readRequest, writeResult } from './wire/index.ts';
+import type { BrokerRequest } from './wire/index.ts';
+
+/** `uncorrelated`: no verdict is possible; `busy`: nothing was looked at, the same bytes may come again. */
+export type Reply =
+  | { readonly type: 'verdict'; readonly bytes: Uint8Array }
+  | { readonly type: 'uncorrelated' | 'busy'; readonly detail: string };
+
+export type Dispatch = (token: string | undefined, body: Uint8Array) => Promise<Reply>;
+
+export interface DispatchOptions {
+  readonly sessions: Sessions;
+  readonly journal: Journal;
+  readonly agentOf: (principal: Pubkey) => Agent | undefined;
+  readonly log: Log;
+}
+
+/** Actions of one principal under way at once; beyond it the client is told to come back. */
+const MAX_ACTIONS_PER_PRINCIPAL = 64;
+
+const UNAUTHENTICATED = 'the credential is missing, unknown or revoked';
+
+export function openDispatch({ sessions, journal, agentOf, log }: DispatchOptions): Dispatch {
+  const underWay = new Map<Pubkey, number>();
+
+  return async (token, body) => {
+    const reading = readRequest(body);
+    if (!reading.ok && reading.requestId === undefined) return { type: 'uncorrelated', detail: reading.detail };
+    const requestId = reading.ok ? reading.request.requestId : (reading.requestId ?? '');
+    const reply = (verdict: Verdict, replayed = false): Reply => ({
+      type: 'verdict',
+      bytes: writeResult({ ...verdict, requestId, ...(replayed ? { replayed } : {}) }),
+    });
+
+    const session = token === undefined ? undefined : sessions.find(token);
+    const agent = session === undefined ? undefined : agentOf(session.principal);
+    if (session === undefined || agent === undefined) return reply(failed('unauthenticated', UNAUTHENTICATED));
+    if (!reading.ok) return reply(failed(reading.code, reading.detail));
+    const { request, digest } = reading;
+    const refusal = (): Verdict | undefined => refusalOf(session, agent, request);
+    const refused = refusal();
+    if (refused !== undefined) return reply(refused);
+    const plan = planOf(request);
+    if (plan === undefined) return reply(failed('unsupported', `${request.action} is not offered by this broker`));
+
+    const count = underWay.get(session.principal) ?? 0;
+    if (count >= MAX_ACTIONS_PER_PRINCIPAL) return { type: 'busy', detail: `${count} actions of this agent are under way` };
+    underWay.set(session.principal, count + 1);
+    try {
+      const turnId = session.turn()?.turnId;
+      const settled = await journal.run({
+        key: { ...agent.namespace, requestId },
+        digest,
+        action: request.action,
+        ...(turnId === undefined ? {} : { turnId }),
+        plan: async () => journalPlan(await plan(agent.context()), agent),
+        withdrawn: refusal,
+      });
+      log.debug('broker: an action ended', { action: request.action, session: session.sessionId, ...described(settled) });
+      const withheld = refusal();
+      return withheld === undefined ? reply(settled.verdict, settled.replayed) : reply(withhold(settled, withheld));
+    } finally {
+      underWay.set(session.principal, (underWay.get(session.principal) ?? 1) - 1);
+    }
+  };
+}
+
+/** Asked before the claim, at the effect's edge, and before the release of a result. */
+function refusalOf(session: Session, agent: Agent, { args }: BrokerRequest): Verdict | undefined {
+  if (!session.live()) return failed('unauthenticated', UNAUTHENTICATED);
+  const channelId: ChannelId | undefined = 'channelId' in args ? args.channelId : undefined;
+  if (channelId === undefined || agent.permits(channelId)) return undefined;
+  return failed('unauthorized', 'the channel is not among those this agent is permitted');
+}
+
+/**
+ * A result that may not be released any more. `failed` is true of a replay, and of whatever signed no event; for an
+ * execution that went further it would deny an effect, so nothing is said of it at all ("Execution and retries" 6).
+ */
+function withhold(settled: Settled, refusal: Verdict): Verdict {
+  const harmless = settled.replayed || settled.verdict.status === 'failed' || settled.eventId === undefined;
+  return harmless ? refusal : indeterminate('outcome_unknown', 'the permission was withdrawn while the action was under way');
+}
+
+function journalPlan(decision: Decision, agent: Agent): Plan {
+  switch (decision.type) {
+    case 'publish':
+      return { type: 'publish', action: decision.action, event: agent.publisher.compose(decision.draft) };
+    case 'answer':
+      return { type: 'end', verdict: decision.verdict };
+    case 'refuse':
+      return { type: 'end', verdict: failed(decision.code, decision.message) };
+    default:
+      return unreachable(decision);
+  }
+}
+
+function described({ verdict, replayed, eventId }: Settled): Readonly<Record<string, unknown>> {
+  const code = verdict.status === 'succeeded' ? undefined : verdict.error.code;
+  return { status: verdict.status, code, replayed, eventId };
+}

@@ -1,0 +1,24 @@
+/**
+ * The only room with keys, relay sockets and signatures.
+ * in: src/model, src/nostr, src/store; identities, a relay URL, a data store. out: `openBroker` and, behind it, for
+ * each agent a feed, reads, skep's own messages, and credentials for agent processes at the NIP-BA endpoint.
+ */
+export { openBroker } from './broker.ts';
+export type { BrokerOptions } from './broker.ts';
+export { RESUME_OVERLAP_SEC } from './ports.ts';
+export type {
+  AgentIdentity,
+  AgentLink,
+  Broker,
+  FeedConsumer,
+  FeedItem,
+  FetchResult,
+  OwnMessage,
+  PublishOutcome,
+  ResumePoint,
+  SessionCredential,
+  TurnBinding,
+  UpstreamPhase,
+  UpstreamStatus,
+} from './ports.ts';
+export { normalizeRelayUrl } from './upstream/index.ts';

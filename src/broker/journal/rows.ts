@@ -1,0 +1,222 @@
+/**
+ * The journal on disk: every statement and every parsed row in one place. A row's status is the last thing that is
+ * durable of it: `claimed`, `signed` (with its event), `done` (with its result, or without once it was discarded).
+ *
+ * Each run of the broker owns the rows it claimed or adopted, and each statement that goes on with a row names the
+ * owner and the status it expects: a run that was taken over can finish nothing ("Execution and retries" 2).
+ */
+import { asPubkey, Failure } from '../../model/index.ts';
+import type { Clock, Log, Pubkey } from '../../model/index.ts';
+import { parseEvent, verifyEvent } from '../../nostr/index.ts';
+import type { VerifiedEvent } from '../../nostr/index.ts';
+import { sql } from '../../store/index.ts';
+import type { Row, Statement, Store } from '../../store/index.ts';
+import type { RecordState } from './machine.ts';
+import { isPublishing, verdictFromText, verdictToText } from './verdict.ts';
+import type { Evidence, Verdict } from './verdict.ts';
+
+/** What request ids are unique in. */
+export interface Namespace {
+  readonly community: string;
+  readonly principal: Pubkey;
+}
+
+/** K of NIP-BA. `requestId` of an agent is 0x21 to 0x7e throughout; ids of skep's own hold a byte outside of that. */
+export interface RecordKey extends Namespace {
+  readonly requestId: string;
+}
+
+export interface Claim {
+  readonly key: RecordKey;
+  /** D of NIP-BA. */
+  readonly digest: string;
+  readonly action: string;
+  readonly turnId?: string;
+  readonly evidence?: Evidence;
+}
+
+export interface FoundRecord {
+  readonly rowId: number;
+  readonly key: RecordKey;
+  readonly digest: string;
+  /** False when another run of the broker is to finish it. */
+  readonly ours: boolean;
+  readonly state: RecordState;
+}
+
+export type Stored = 'stored' | 'fenced' | 'not_stored';
+
+export interface Rows {
+  /** The new row's id, the record that has the key already, or nothing when the disk took neither. */
+  claim(claim: Claim): Promise<number | FoundRecord | undefined>;
+  storeEvidence(rowId: number, evidence: Evidence): Promise<Stored>;
+  storeResult(rowId: number, verdict: Verdict): Promise<Stored>;
+  find(key: RecordKey): Promise<FoundRecord | undefined>;
+  /** Takes over what an earlier run left open. Throws `Failure`. */
+  adopt(namespace: Namespace): Promise<void>;
+  /** Open records of ours, newest first. */
+  open(namespace: Namespace, status: 'claimed' | 'signed', limit: number): Promise<readonly FoundRecord[]>;
+  /** Every record of a turn, oldest first. */
+  ofTurn(namespace: Namespace, turnId: string): Promise<readonly FoundRecord[]>;
+  count(namespace: Namespace): Promise<number>;
+}
+
+export interface RowsOptions {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Unique to this run of the broker. */
+  readonly owner: string;
+}
+
+/** A page that was read is kept this long for retries; then a tombstone is left ("The host MUST retain records"). */
+export const PAGE_KEPT_MS = 3_600_000;
+/** Pages discarded along with one result: enough to keep up, little enough to go unnoticed. */
+const DISCARDED_AT_ONCE = 32;
+
+const COLUMNS = 'id, community, principal, request_id, digest, action, owner, status, event, result';
+const OF_PRINCIPAL = 'community = ? AND principal = ?';
+
+export function openRows({ store, clock, log, owner }: RowsOptions): Rows {
+  async function find({ community, principal, requestId }: RecordKey): Promise<FoundRecord | undefined> {
+    const text = `SELECT ${COLUMNS} FROM journal WHERE ${OF_PRINCIPAL} AND request_id = ?`;
+    const [row] = await store.read(sql(text, community, principal, requestId));
+    return row === undefined ? undefined : recordOf(row, owner);
+  }
+
+  async function list(text: string, ...params: Statement['params']): Promise<readonly FoundRecord[]> {
+    const rows = await store.read(sql(`SELECT ${COLUMNS} FROM journal WHERE ${OF_PRINCIPAL} AND ${text}`, ...params));
+    return rows.map((row) => recordOf(row, owner));
+  }
+
+  /** Goes on with a row of ours; the statement returns it when it was. */
+  async function goOn(...statements: readonly Statement[]): Promise<Stored> {
+    try {
+      const [rows = []] = await store.write(...statements);
+      return rows.length === 1 ? 'stored' : 'fenced';
+    } catch (error) {
+      notStored(error);
+      return 'not_stored';
+    }
+  }
+
+  function notStored(error: unknown): void {
+    if (!(error instanceof Failure)) throw error;
+    log.error('journal: a record could not be written', { code: error.code, detail: error.message });
+  }
+
+  return {
+    find,
+    async claim({ key, digest, action, turnId, evidence }) {
+      const { community, principal, requestId } = key;
+      const status = evidence === undefined ? 'claimed' : 'signed';
+      const event = evidence === undefined ? null : JSON.stringify(evidence.event);
+      try {
+        const [[row] = []] = await store.write(
+          sql(CLAIM, community, principal, requestId, digest, action, turnId ?? null, owner, status, event, clock.now()),
+        );
+        return row === undefined ? await find(key) : wholeOf(row, 'id');
+      } catch (error) {
+        notStored(error);
+        return undefined;
+      }
+    },
+    storeEvidence: (rowId, { event }) => goOn(sql(EVIDENCE, JSON.stringify(event), rowId, owner)),
+    storeResult(rowId, verdict) {
+      const finish = sql(FINISH, verdictToText(verdict), rowId, owner);
+      // Only reading fills the journal with pages, so reading is what makes room.
+      return verdict.status === 'succeeded' && verdict.action === 'channel.read'
+        ? goOn(finish, sql(DISCARD, clock.now() - PAGE_KEPT_MS, DISCARDED_AT_ONCE))
+        : goOn(finish);
+    },
+    async adopt({ community, principal }) {
+      const text = `UPDATE journal SET owner = ? WHERE ${OF_PRINCIPAL} AND status <> 'done'`;
+      await store.write(sql(text, owner, community, principal));
+    },
+    open: ({ community, principal }, status, limit) =>
+      list(`status <> 'done' AND status = ? AND owner = ? ORDER BY id DESC LIMIT ?`, community, principal, status, owner, limit),
+    ofTurn: ({ community, principal }, turnId) => list('turn = ? ORDER BY id', community, principal, turnId),
+    async count({ community, principal }) {
+      const text = `SELECT count(*) AS n FROM journal WHERE ${OF_PRINCIPAL}`;
+      const [row = {}] = await store.read(sql(text, community, principal));
+      return wholeOf(row, 'n');
+    },
+  };
+}
+
+const CLAIM = `INSERT INTO journal
+  (community, principal, request_id, digest, action, turn, owner, status, event, claimed_at_ms)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+  ON CONFLICT (community, principal, request_id) DO NOTHING RETURNING id`;
+
+const EVIDENCE = `UPDATE journal SET status = 'signed', event = ?
+  WHERE id = ? AND owner = ? AND status = 'claimed' RETURNING id`;
+
+const FINISH = `UPDATE journal SET status = 'done', result = ?
+  WHERE id = ? AND owner = ? AND status <> 'done' RETURNING id`;
+
+const DISCARD = `UPDATE journal SET result = NULL WHERE id IN (
+  SELECT id FROM journal WHERE action = 'channel.read' AND result IS NOT NULL AND claimed_at_ms < ? LIMIT ?)`;
+
+function recordOf(row: Row, owner: string): FoundRecord {
+  const principal = asPubkey(textOf(row, 'principal')) ?? corrupt('principal');
+  return {
+    rowId: wholeOf(row, 'id'),
+    key: { community: textOf(row, 'community'), principal, requestId: textOf(row, 'request_id') },
+    digest: textOf(row, 'digest'),
+    ours: textOf(row, 'owner') === owner,
+    state: stateOf(row),
+  };
+}
+
+function stateOf(row: Row): RecordState {
+  const evidence = evidenceOf(row);
+  const result = row['result'];
+  switch (row['status']) {
+    case 'claimed':
+      return { status: 'claimed' };
+    case 'signed':
+      return evidence === undefined ? corrupt('event') : { status: 'doubtful', evidence };
+    case 'done':
+      if (typeof result !== 'string') return { status: 'discarded' };
+      return { status: 'done', verdict: verdictFromText(result), ...(evidence === undefined ? {} : { evidence }) };
+    default:
+      return corrupt('status');
+  }
+}
+
+function evidenceOf(row: Row): Evidence | undefined {
+  const text = row['event'];
+  if (typeof text !== 'string') return undefined;
+  const action = textOf(row, 'action');
+  return isPublishing(action) ? { action, event: eventFromText(text) } : corrupt('action');
+}
+
+/** Verified like any event from outside: what is sent again must be what was signed. */
+function eventFromText(text: string): VerifiedEvent {
+  const parsed = parseEvent(parseJson(text));
+  const verified = parsed.ok ? verifyEvent(parsed.event) : parsed;
+  return verified.ok ? verified.event : corrupt('event');
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return corrupt('event');
+  }
+}
+
+function textOf(row: Row, column: string): string {
+  const value = row[column];
+  return typeof value === 'string' ? value : corrupt(column);
+}
+
+function wholeOf(row: Row, column: string): number {
+  const value = row[column];
+  return typeof value === 'number' ? value : corrupt(column);
+}
+
+function corrupt(column: string): never {
+  throw new Failure('storage_corrupt', `journal: column ${column} holds what skep did not write`);
+}

@@ -1,0 +1,83 @@
+/**
+ * A verdict is a NIP-BA result without its delivery: no request id, no `replayed`. This file says which verdict each
+ * end of a record means, and writes and reads the stored form: the wire's own, strict and versioned, under the request
+ * id `-` because the row holds the true one. Equal verdicts give equal bytes, now and after a restart.
+ */
+import { excerpt, Failure } from '../../model/index.ts';
+import type { EventId } from '../../model/index.ts';
+import type { VerifiedEvent } from '../../nostr/index.ts';
+import { parseResult, writeResult } from '../wire/index.ts';
+import type { ActionName, BrokerResult, FailedCode, IndeterminateCode, Outcome } from '../wire/index.ts';
+
+type Undelivered<Result> = Result extends unknown ? Omit<Result, 'requestId' | 'replayed'> : never;
+export type Verdict = Undelivered<BrokerResult>;
+
+interface Published {
+  readonly eventId: EventId;
+  readonly kind: number;
+  readonly createdAt: bigint;
+}
+
+/** The actions whose outcome is one published event. */
+export type PublishingAction = {
+  [Name in ActionName]: Outcome<Name> extends Published ? Name : never;
+}[ActionName];
+
+const PUBLISHING: Readonly<Record<PublishingAction, true>> = {
+  'message.post': true,
+  'message.reply': true,
+  'reaction.add': true,
+  'profile.set': true,
+  'storage.put': true,
+  'presence.set': true,
+  'typing.set': true,
+  'liveness.ping': true,
+};
+
+export function isPublishing(action: string): action is PublishingAction {
+  return Object.hasOwn(PUBLISHING, action);
+}
+
+/** What is durable before a publication: the very event, and the action it carries out. */
+export interface Evidence {
+  readonly action: PublishingAction;
+  readonly event: VerifiedEvent;
+}
+
+export function published({ action, event }: Evidence): Verdict {
+  const outcome = { eventId: event.id, kind: event.kind, createdAt: BigInt(event.created_at) };
+  return { status: 'succeeded', action, outcome };
+}
+
+/** `message` is for an operator: shortened, escaped, redacted here, so that no caller can forget to. */
+export function failed(code: FailedCode, message: string): Verdict {
+  return { status: 'failed', error: { code, message: excerpt(message, MESSAGE_MAX_SCALARS) } };
+}
+
+export function indeterminate(code: IndeterminateCode, message: string): Verdict {
+  return { status: 'indeterminate', error: { code, message: excerpt(message, MESSAGE_MAX_SCALARS) } };
+}
+
+const MESSAGE_MAX_SCALARS = 300;
+
+/** Words of a relay (NIP-01 OK, false) that say the author may not, rather than that the event cannot be. */
+const NOT_PERMITTED = /^(?:restricted|blocked):/;
+
+/** The relay's no to an event that was sent once: proof that there was no effect. */
+export function turnedDown(reason: string): Verdict {
+  return failed(NOT_PERMITTED.test(reason) ? 'unauthorized' : 'action_failed', `the relay refused: ${reason}`);
+}
+
+const STORED_ID = '-';
+
+export function verdictToText(verdict: Verdict): string {
+  return Buffer.from(writeResult({ ...verdict, requestId: STORED_ID })).toString('utf8');
+}
+
+/** Throws `Failure('storage_corrupt')` for a text that `verdictToText` did not write. */
+export function verdictFromText(text: string): Verdict {
+  const reading = parseResult(Buffer.from(text, 'utf8'));
+  if (!reading.ok) throw new Failure('storage_corrupt', `journal: a stored result cannot be read (${reading.detail})`);
+  const { requestId: _id, replayed: _replayed, ...verdict } = reading.result;
+  return verdict;
+}
