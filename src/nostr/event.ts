@@ -92,7 +92,7 @@ function copyTags(value: unknown): readonly Tag[] | undefined {
   const tags: Tag[] = [];
   for (const tag of value as readonly unknown[]) {
     if (!Array.isArray(tag) || !tag.every((element) => typeof element === 'string')) return undefined;
-    tags.push([...(tag as string[])]);
+    tags.push([...(tag)]);
   }
   return tags;
 }

@@ -44,7 +44,7 @@ export function openSqlite(path: string, migrations: Migrations): Store {
 class SqliteStore implements Store {
   readonly #database: Database.Database;
   readonly #file: string;
-  readonly #prepared = new Map<string, Database.Statement<unknown[]>>();
+  readonly #prepared = new Map<string, Database.Statement>();
   #waiting: Waiting[] = [];
   #scheduled: NodeJS.Immediate | undefined;
   #closed = false;
@@ -147,7 +147,7 @@ class SqliteStore implements Store {
     this.#statement(text).run([]);
   }
 
-  #statement(text: string): Database.Statement<unknown[]> {
+  #statement(text: string): Database.Statement {
     const known = this.#prepared.get(text);
     if (known !== undefined) return known;
     if (this.#prepared.size >= MAX_PREPARED) this.#prepared.clear();

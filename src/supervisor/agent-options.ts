@@ -1,5 +1,5 @@
 /** What an agent's driver is given: its settings from the config, and its doors. */
-import type { LaunchPlan, PermissionPolicy, PromptHint } from '../acp/index.ts';
+import type { LaunchPlan, PermissionPolicy, StandingHint } from '../acp/index.ts';
 import type { AgentLink, SessionCredential } from '../broker/index.ts';
 import type { Clock, Log, Pubkey, Random } from '../model/index.ts';
 import type { Store } from '../store/index.ts';
@@ -9,6 +9,8 @@ import type { Observer } from './notes.ts';
 
 export interface AgentOptions {
   readonly name: string;
+  /** Our own version, told to the agent program. */
+  readonly version: string;
   readonly gate: GateSettings;
   readonly session: 'channel' | 'thread';
   readonly gatherMs: number;
@@ -18,7 +20,7 @@ export interface AgentOptions {
   readonly cwd: string;
   /** The operator's standing instructions for this agent. */
   readonly instructions?: string;
-  readonly hint: PromptHint;
+  readonly hint: StandingHint;
   readonly permission: PermissionPolicy;
   /** The whole launch of one process, its credential included. */
   readonly plan: (credential: SessionCredential) => LaunchPlan;

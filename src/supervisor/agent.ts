@@ -6,6 +6,7 @@
  * Never: acknowledges a feed item whose event is not stored; prompts a batch that is not marked as dispatched.
  */
 import PQueue from 'p-queue';
+import { describeEnd } from '../acp/index.ts';
 import type { FeedItem } from '../broker/index.ts';
 import { later, unreachable } from '../model/index.ts';
 import type { ChannelId } from '../model/index.ts';
@@ -35,6 +36,7 @@ export class Agent {
   readonly #flights = new Map<string, Flight>();
   readonly #running = new Set<Promise<void>>();
   #inbox: InboxState;
+  #ended = { done: 0, dead: 0 };
   #cancelWake: (() => void) | undefined;
   #stopping = false;
   #outageTold = false;
@@ -72,25 +74,25 @@ export class Agent {
     for (const flight of this.#flights.values()) flight.cutShort('stop');
   }
 
-  async snapshot(): Promise<AgentSnapshot> {
-    const { name, link, store } = this.#options;
-    const ended = await endedCounts(store, link.pubkey);
+  snapshot(): AgentSnapshot {
+    const { name, link } = this.#options;
     return {
       name,
       pubkey: link.pubkey,
-      processes: this.#slots.map(({ process, phase, sessionCount }) => ({
-        ...(process === undefined ? {} : { pid: process.pid }), phase, sessions: sessionCount,
+      processes: this.#slots.map(({ process, phase: state, sessionCount: sessions, lastEnd }) => ({
+        ...(process && { pid: process.pid }), state, sessions, ...(lastEnd === undefined ? {} : { lastEnd }),
       })),
       turns: [...this.#flights.values()].map(({ batch, startedAtMs }) => ({
-        turnId: batch.turnId, channelId: batch.channelId, startedAtMs, events: batch.entries.length,
+        turnId: batch.turnId, channelId: batch.channelId, sinceMs: startedAtMs, events: batch.entries.length,
       })),
-      inbox: { ...inboxCounts(this.#inbox), ...ended },
+      inbox: { ...inboxCounts(this.#inbox), ...this.#ended },
       upstream: link.status(),
     };
   }
 
   async #begin(): Promise<void> {
     const { store, link, log, name, session } = this.#options;
+    this.#ended = await endedCounts(store, link.pubkey);
     const entries = await takeUpInbox(store, link, (channel, destination) => laneOf(session, channel, destination));
     if (entries.length > 0) log.info('taking up what the last run left', { agent: name, events: entries.length });
     if (this.#stopping) return;
@@ -132,6 +134,7 @@ export class Agent {
   async #accept(entry: Entry): Promise<void> {
     // Acceptance and, where a slot is free, dispatch share one commit.
     await this.#mailbox.add(() => this.#advance([{ type: 'accepted', entry }, ...this.#mayTake()]));
+    this.#tellOutage();
     this.#pump();
   }
 
@@ -151,9 +154,10 @@ export class Agent {
       state = step.state;
       commands.push(...step.commands);
     }
-    const saves = commands.flatMap((command) => (command.type === 'save' ? [saveStatement(link.pubkey, command.save)] : []));
-    if (saves.length > 0) await store.write(...saves);
+    const saves = commands.flatMap((command) => (command.type === 'save' ? [command.save] : []));
+    if (saves.length > 0) await store.write(...saves.map((save) => saveStatement(link.pubkey, save)));
     this.#inbox = state;
+    for (const { change } of saves) if (change === 'done' || change === 'dead') this.#ended[change] += 1;
     for (const command of commands) this.#perform(command);
   }
 
@@ -231,23 +235,26 @@ export class Agent {
   }
 
   #newSlot(index: number): Slot {
-    const { name: agentName, link, clock, random, log, store, plan, hint, permission } = this.#options;
+    const { version, link, clock, random, log, store, plan, hint, permission } = this.#options;
     const onChange = (change: SlotChange): void => { this.#slotChanged(change); };
-    return new Slot({ agentName, index, link, clock, random, log, store, plan, hint, permission, onChange });
+    return new Slot({ index, version, link, clock, random, log, store, plan, hint, permission, onChange });
   }
 
   #slotChanged(change: SlotChange): void {
     const { observe, name: agent } = this.#options;
     switch (change.type) {
       case 'started':
-        this.#outageTold = false;
         observe({ type: 'process_started', agent, pid: change.pid, program: change.program });
         return this.#pump();
       case 'ended':
-        return observe({ type: 'process_ended', agent, pid: change.pid, how: change.end.how });
+        return observe({ type: 'process_ended', agent, pid: change.pid, how: describeEnd(change.end) });
       case 'failed':
-        observe({ type: 'process_failed', agent, how: change.end.how, retryInMs: change.retryInMs });
-        return this.#tellOutage(change.end.how);
+        return observe({ type: 'process_failed', agent, how: describeEnd(change.end), retryInMs: change.retryInMs });
+      case 'broken':
+        return this.#tellOutage();
+      case 'recovered':
+        this.#outageTold = false;
+        return;
       default:
         return unreachable(change);
     }
@@ -260,11 +267,12 @@ export class Agent {
   }
 
   /** One notice for an outage, in the thread of the message that has waited longest. */
-  #tellOutage(how: string): void {
+  #tellOutage(): void {
     const oldest = oldestWaiting(this.#inbox);
-    const someoneWorks = this.#slots.some((slot) => slot.phase === 'idle' || slot.phase === 'busy');
-    if (this.#outageTold || oldest === undefined || someoneWorks || this.#stopping) return;
+    const allBroken = this.#slots.every((slot) => slot.phase === 'broken');
+    if (this.#outageTold || oldest === undefined || !allBroken || this.#stopping) return;
     this.#outageTold = true;
+    const how = this.#slots[0]?.lastEnd ?? 'unknown';
     this.#track(this.#options.link.say(outageNotice(oldest, how.replaceAll('_', ' '))));
   }
 

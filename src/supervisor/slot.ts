@@ -2,12 +2,13 @@
  * One place for an agent process: it starts the program, keeps it alive under the breaker, and remembers which session
  * of it serves which lane. A slot runs one turn at a time; a lane stays with the slot that holds its session.
  *
- *   phase:  waiting (breaker) → starting → idle ⇄ busy → (process ends) → waiting …          stopped is for good
+ *   backoff or broken (the breaker waits) → starting → idle ⇄ busy → the process ends → backoff …    stopping is for good
  */
-import { startAgent, stepBreaker, newBreaker } from '../acp/index.ts';
-import type { AgentProcess, BreakerState, LaunchPlan, PermissionPolicy, ProcessEnd, PromptHint } from '../acp/index.ts';
+import { newBreaker, nextStartAt, startAgent, stepBreaker } from '../acp/index.ts';
+import type {
+  AgentProcess, BreakerInput, BreakerState, LaunchPlan, PermissionPolicy, ProcessEnd, StandingHint,
+} from '../acp/index.ts';
 import type { AgentLink, SessionCredential, TurnBinding } from '../broker/index.ts';
-import { later } from '../model/index.ts';
 import type { Clock, Log, Milliseconds, Random } from '../model/index.ts';
 import type { Store } from '../store/index.ts';
 import { RecentMap } from './recent-map.ts';
@@ -21,15 +22,15 @@ export interface LaneSession {
 }
 
 export interface SlotOptions {
-  readonly agentName: string;
   readonly index: number;
+  readonly version: string;
   readonly link: AgentLink;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
   readonly store: Store;
   readonly plan: (credential: SessionCredential) => LaunchPlan;
-  readonly hint: PromptHint;
+  readonly hint: StandingHint;
   readonly permission: PermissionPolicy;
   readonly onChange: (change: SlotChange) => void;
 }
@@ -37,9 +38,13 @@ export interface SlotOptions {
 export type SlotChange =
   | { readonly type: 'started'; readonly pid: number; readonly program: string }
   | { readonly type: 'ended'; readonly pid: number; readonly end: ProcessEnd }
-  | { readonly type: 'failed'; readonly end: ProcessEnd; readonly retryInMs: number };
+  | { readonly type: 'failed'; readonly end: ProcessEnd; readonly retryInMs: number }
+  /** The breaker has given up for some minutes; told once, until a process has worked again. */
+  | { readonly type: 'broken' }
+  | { readonly type: 'recovered' };
 
-export type SlotPhase = 'waiting' | 'starting' | 'idle' | 'busy' | 'stopped';
+/** `backoff` waits for the next start; `broken` has given up for some minutes. */
+export type SlotPhase = 'backoff' | 'broken' | 'starting' | 'idle' | 'busy' | 'stopping';
 
 /** Sessions kept for each process; under the thread policy there is no end of threads. */
 const MAX_SESSIONS = 256;
@@ -47,17 +52,19 @@ const MAX_SESSIONS = 256;
 export class Slot {
   readonly #options: SlotOptions;
   readonly #sessions = new RecentMap<string, LaneSession>(MAX_SESSIONS);
-  #breaker: BreakerState = newBreaker();
-  #phase: SlotPhase = 'waiting';
+  #breaker: BreakerState;
+  #phase: SlotPhase = 'starting';
+  #lastEnd: string | undefined;
   #process: AgentProcess | undefined;
   #credential: SessionCredential | undefined;
-  #stopping = false;
+  readonly #stopping = new AbortController();
   #retiring = false;
   #endPause: (() => void) | undefined;
   #life: Promise<void> = Promise.resolve();
 
   constructor(options: SlotOptions) {
     this.#options = options;
+    this.#breaker = newBreaker(options.clock.now());
   }
 
   get phase(): SlotPhase {
@@ -70,6 +77,11 @@ export class Slot {
 
   get sessionCount(): number {
     return this.#sessions.size;
+  }
+
+  /** How the last process ended, in a word, for `skep status`. */
+  get lastEnd(): string | undefined {
+    return this.#lastEnd;
   }
 
   /** Begins to keep a process alive. */
@@ -90,7 +102,7 @@ export class Slot {
 
   /** The turn is over; a slot whose process ended meanwhile stays as it is. */
   release(): void {
-    if (this.#phase === 'busy') this.#phase = this.#process === undefined || this.#retiring ? 'waiting' : 'idle';
+    if (this.#phase === 'busy') this.#phase = this.#process === undefined || this.#retiring ? 'starting' : 'idle';
   }
 
   session(lane: string): LaneSession | undefined {
@@ -112,7 +124,7 @@ export class Slot {
 
   /** A turn went well: the breaker forgets earlier crashes. */
   ranWell(): void {
-    this.#breaker = stepBreaker(this.#breaker, { type: 'ran_well' }, this.#options.clock.now());
+    this.#step({ type: 'worked' });
   }
 
   /** Revokes the process's credential at once and ends the process; the next one takes its place. */
@@ -126,67 +138,70 @@ export class Slot {
   }
 
   async stop(): Promise<void> {
-    this.#stopping = true;
+    this.#stopping.abort();
     this.#endPause?.();
     await this.#process?.stop();
     await this.#life;
   }
 
   async #keepAlive(): Promise<void> {
-    while (!this.#stopping) {
-      await this.#pauseUntil(this.#breaker.startAtMs);
-      if (this.#isStopping()) break;
-      await this.#oneLife();
+    while (!this.#isStopping()) {
+      await this.#pauseUntil(nextStartAt(this.#breaker));
+      if (!this.#isStopping()) await this.#oneLife();
     }
-    this.#phase = 'stopped';
+    this.#phase = 'stopping';
   }
 
   async #oneLife(): Promise<void> {
-    const { link, clock, random, log, store, plan, hint, permission, onChange, agentName } = this.#options;
+    const { link, clock, random, log, store, plan, hint, permission, version, onChange } = this.#options;
     this.#phase = 'starting';
     const credential = link.openSession();
-    const launch = plan(credential);
-    const started = await startAgent({ plan: launch, hint, permission, clock, random, log, store });
+    const { signal } = this.#stopping;
+    const started = await startAgent({ plan: plan(credential), hint, version, permission, clock, log, store, signal });
     if (!started.ok) {
       link.closeSession(credential.sessionId);
-      this.#phase = 'waiting';
-      const retryAt = this.#crashed('start_failed');
-      log.warn('agent program did not start', { agent: agentName, how: started.end.how });
-      onChange({ type: 'failed', end: started.end, retryInMs: Math.max(0, retryAt - clock.now()) });
+      if (this.#isStopping()) return;
+      this.#lastEnd = started.end.how;
+      this.#step({ type: 'spawn_failed' });
+      onChange({ type: 'failed', end: started.end, retryInMs: this.#retryInMs() });
       return;
     }
+    const { process } = started;
+    this.#step({ type: 'started' });
     this.#credential = credential;
-    this.#process = started.process;
+    this.#process = process;
     this.#phase = 'idle';
-    const { pid } = started.process;
-    onChange({ type: 'started', pid, program: started.process.agentInfo.name });
-    const end = this.#isStopping() ? await this.#stopNow(started.process) : await started.process.ended;
+    onChange({ type: 'started', pid: process.pid, program: process.agentInfo.name });
+    if (this.#isStopping()) await process.stop();
+    const end = await process.ended;
     link.closeSession(credential.sessionId);
     this.#credential = undefined;
     this.#process = undefined;
     this.#sessions.clear();
-    this.#phase = 'waiting';
-    if (!this.#isStopping() && !this.#retiring) this.#crashed('crashed');
+    this.#lastEnd = end.how;
+    const meant = this.#isStopping() || this.#retiring;
     this.#retiring = false;
-    onChange({ type: 'ended', pid, end });
+    this.#step(meant ? { type: 'stopped' } : { type: 'crashed', jitter: random.fraction() });
+    onChange({ type: 'ended', pid: process.pid, end });
   }
 
-  async #stopNow(process: AgentProcess): Promise<ProcessEnd> {
-    await process.stop();
-    return process.ended;
+  #step(input: BreakerInput): void {
+    const { state, commands } = stepBreaker(this.#breaker, input, this.#options.clock.now());
+    this.#breaker = state;
+    if (state.status === 'open') this.#phase = 'broken';
+    for (const command of commands) this.#options.onChange({ type: command.type === 'opened' ? 'broken' : 'recovered' });
   }
 
-  #crashed(type: 'crashed' | 'start_failed'): Milliseconds {
-    const { clock, random } = this.#options;
-    this.#breaker = stepBreaker(this.#breaker, { type, jitter: random.fraction() }, clock.now());
-    return this.#breaker.startAtMs;
+  #retryInMs(): number {
+    return Math.max(0, (nextStartAt(this.#breaker) ?? 0) - this.#options.clock.now());
   }
 
-  #pauseUntil(atMs: Milliseconds): Promise<void> {
+  #pauseUntil(atMs: Milliseconds | undefined): Promise<void> {
     const { clock } = this.#options;
-    if (atMs <= clock.now()) return Promise.resolve();
+    if (atMs === undefined || atMs <= clock.now()) return Promise.resolve();
+    this.#phase = this.#breaker.status === 'open' ? 'broken' : 'backoff';
     return new Promise((resolve) => {
-      const cancel = clock.wake(later(atMs, 0), resolve);
+      const cancel = clock.wake(atMs, resolve);
       this.#endPause = () => {
         cancel();
         resolve();
@@ -196,6 +211,6 @@ export class Slot {
 
   /** Read through a method, because it changes while something is awaited. */
   #isStopping(): boolean {
-    return this.#stopping;
+    return this.#stopping.signal.aborted;
   }
 }

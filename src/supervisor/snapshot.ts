@@ -6,11 +6,16 @@ import type { SlotPhase } from './slot.ts';
 export interface AgentSnapshot {
   readonly name: string;
   readonly pubkey: Pubkey;
-  readonly processes: readonly { readonly pid?: number; readonly phase: SlotPhase; readonly sessions: number }[];
+  readonly processes: readonly {
+    readonly pid?: number;
+    readonly state: SlotPhase;
+    readonly sessions: number;
+    readonly lastEnd?: string;
+  }[];
   readonly turns: readonly {
     readonly turnId: string;
     readonly channelId: ChannelId;
-    readonly startedAtMs: Milliseconds;
+    readonly sinceMs: Milliseconds;
     readonly events: number;
   }[];
   readonly inbox: { readonly queued: number; readonly dispatched: number; readonly done: number; readonly dead: number };

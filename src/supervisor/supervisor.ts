@@ -4,7 +4,7 @@ import type { AgentSnapshot } from './snapshot.ts';
 import type { AgentOptions } from './agent-options.ts';
 
 export interface Supervisor {
-  snapshot(): Promise<readonly AgentSnapshot[]>;
+  snapshot(): readonly AgentSnapshot[];
   /** Turns under way get `graceMs`; then they are cancelled and kept for the next start. Twice is once. */
   close(graceMs: number): Promise<void>;
   /** Cancels every turn now: the second signal. */
@@ -16,7 +16,7 @@ export function openSupervisor(agents: readonly AgentOptions[]): Supervisor {
   for (const agent of running) agent.open();
   let closing: Promise<void> | undefined;
   return {
-    snapshot: () => Promise.all(running.map((agent) => agent.snapshot())),
+    snapshot: () => running.map((agent) => agent.snapshot()),
     close: (graceMs) => (closing ??= Promise.all(running.map((agent) => agent.stop(graceMs))).then(() => undefined)),
     force: () => {
       for (const agent of running) agent.force();

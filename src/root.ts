@@ -1,0 +1,210 @@
+/**
+ * The composition root: opens every room on a config, in order, and closes them in the other. Nothing is decided here.
+ *
+ *   lock → store → (relay in the box) → broker → leftovers ended → supervisor → status socket
+ */
+import { join } from 'node:path';
+import { commandLine } from '../adapters/index.ts';
+import { childEnvironment, ENV_CREDENTIAL, ENV_ENDPOINT, reapLeftovers } from './acp/index.ts';
+import { openBroker } from './broker/index.ts';
+import type { AgentIdentity, Broker, SessionCredential } from './broker/index.ts';
+import type { AgentConfig, Config } from './config/index.ts';
+import { lockDataDirectory, openControl, socketPathOf } from './control/index.ts';
+import type { StatusReport } from './control/index.ts';
+import type { Clock, Log, Pubkey, Random } from './model/index.ts';
+import { decidePermission } from './permission/index.ts';
+import { openRelay } from './relay/index.ts';
+import type { Relay } from './relay/index.ts';
+import { relayKey } from './relay-key.ts';
+import { openSqlite, SUPERVISOR_SCHEMA } from './store/index.ts';
+import type { Store } from './store/index.ts';
+import { openSupervisor } from './supervisor/index.ts';
+import type { AgentOptions, Observer, ProfileFacts } from './supervisor/index.ts';
+
+/** What comes from outside the program. */
+export interface RootOptions {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  /** Skep's own version. */
+  readonly version: string;
+  /** The Node that runs us, for adapters that are modules of this package. */
+  readonly nodePath: string;
+  /** The supervisor's own environment; a child gets the allowed part of it. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly observe?: Observer;
+}
+
+export interface Running {
+  readonly relayUrl: string;
+  snapshot(): StatusReport;
+  /** Turns under way get `graceMs`, then are cut short and kept. Twice is once. */
+  close(graceMs: number): Promise<void>;
+  /** Cuts turns short now: the second signal. */
+  force(): void;
+  /** Settles when everything is closed; rejects with what ended it when that was not `close`. */
+  readonly closed: Promise<void>;
+}
+
+interface Closing {
+  (graceMs: number): Promise<void> | void;
+}
+
+/** Rejects with a `Failure` (`in_use`, `storage_*`, `listen`, `config`); nothing is left open then. */
+export async function start(config: Config, options: RootOptions): Promise<Running> {
+  const closings: Closing[] = [];
+  const closeAll = async (graceMs: number): Promise<void> => {
+    for (const close of closings.splice(0).reverse()) await close(graceMs);
+  };
+  try {
+    return await openRooms(config, options, closings, closeAll);
+  } catch (error) {
+    await closeAll(0);
+    throw error;
+  }
+}
+
+async function openRooms(
+  config: Config, options: RootOptions, closings: Closing[], closeAll: (graceMs: number) => Promise<void>,
+): Promise<Running> {
+  const { clock, random, log, version } = options;
+  const startedAtMs = clock.now();
+  const lock = lockDataDirectory(config.dataDirectory);
+  closings.push(() => { lock.release(); });
+  const store = openSqlite(join(config.dataDirectory, 'skep.db'), SUPERVISOR_SCHEMA);
+  closings.push(() => store.close());
+  await reapLeftovers({ store, clock, log });
+
+  const relay = config.relay.type === 'embedded' ? await embeddedRelay(config, config.relay, options) : undefined;
+  if (relay !== undefined) closings.push(() => relay.close());
+  const relayUrl = relay?.url ?? (config.relay.type === 'remote' ? config.relay.url : '');
+
+  const broker = await openBroker({ relayUrl, identities: config.agents.map(identityOf), store, clock, random, log });
+  closings.push((graceMs) => broker.close(graceMs));
+
+  const ending = endOnce(closeAll);
+  const onFatal = (error: unknown): void => { ending.fail(error); };
+  const supervisor = openSupervisor(config.agents.map((agent) => agentOptions({ agent, config, options, broker, store, onFatal })));
+  closings.push((graceMs) => supervisor.close(graceMs));
+
+  const snapshot = (): StatusReport => ({
+    v: 1, pid: process.pid, version, startedAtMs, stopping: ending.begun(),
+    ...(relay && { embeddedRelay: { url: relay.url, connections: relay.stats().connections } }),
+    agents: supervisor.snapshot(),
+  });
+  const control = await openControl({ path: socketPathOf(config.dataDirectory), snapshot, log });
+  closings.push(() => control.close());
+  return { relayUrl, snapshot, close: ending.close, force: () => { supervisor.force(); }, closed: ending.closed };
+}
+
+interface EndOnce {
+  readonly close: (graceMs: number) => Promise<void>;
+  /** The disk or a bug: closes everything without grace; `closed` rejects with the first cause. */
+  readonly fail: (cause: unknown) => void;
+  readonly begun: () => boolean;
+  readonly closed: Promise<void>;
+}
+
+/** However often and for whatever reason the end is asked for, the rooms are closed once. */
+function endOnce(closeAll: (graceMs: number) => Promise<void>): EndOnce {
+  let failure: { readonly cause: unknown } | undefined;
+  let closing: Promise<void> | undefined;
+  let settle: (() => void) | undefined;
+  const closed = new Promise<void>((resolve, reject) => {
+    settle = () => {
+      if (failure === undefined) resolve();
+      else reject(failure.cause);
+    };
+  });
+  // Whoever only calls `close` need not look at `closed`.
+  closed.catch(() => undefined);
+  const close = (graceMs: number): Promise<void> => {
+    closing ??= closeAll(graceMs).finally(() => settle?.());
+    return closing;
+  };
+  return {
+    close,
+    fail: (cause) => {
+      failure ??= { cause };
+      close(0).catch(() => undefined);
+    },
+    begun: () => closing !== undefined,
+    closed,
+  };
+}
+
+function embeddedRelay(
+  config: Config, relay: Extract<Config['relay'], { type: 'embedded' }>, { clock, random, log }: RootOptions,
+): Promise<Relay> {
+  const owners = [...new Set(config.agents.map((agent) => agent.owner))];
+  const agents = config.agents.map((agent) => agent.pubkey);
+  return openRelay({
+    host: relay.host,
+    port: relay.port,
+    storePath: join(config.dataDirectory, 'relay.db'),
+    secretKey: relayKey(join(config.dataDirectory, 'relay.key'), random),
+    clock,
+    random,
+    log,
+    seedChannels: relay.channels.map(({ id, name }) => ({
+      id, name, visibility: 'private',
+      members: [
+        ...owners.map((pubkey) => ({ pubkey, role: 'admin' as const })),
+        ...agents.map((pubkey) => ({ pubkey, role: 'member' as const })),
+      ],
+    })),
+  });
+}
+
+function identityOf({ name, pubkey, secretKey, owner, attestation, channels, subscribe }: AgentConfig): AgentIdentity {
+  return {
+    name, pubkey, secretKey, owner, subscribe,
+    ...(attestation === undefined ? {} : { attestation: attestation.tag }),
+    ...(channels === undefined ? {} : { channels }),
+  };
+}
+
+interface AgentParts {
+  readonly agent: AgentConfig;
+  readonly config: Config;
+  readonly options: RootOptions;
+  readonly broker: Broker;
+  readonly store: Store;
+  readonly onFatal: (error: unknown) => void;
+}
+
+function agentOptions({ agent, config, options, broker, store, onFatal }: AgentParts): AgentOptions {
+  const { clock, random, log, version, nodePath, environment, observe = () => undefined } = options;
+  const { command, args } = commandLine(agent.adapter, nodePath, agent.args);
+  const own = (credential: SessionCredential): Record<string, string> => ({
+    [ENV_ENDPOINT]: credential.endpoint, [ENV_CREDENTIAL]: credential.token,
+  });
+  return {
+    name: agent.name,
+    version,
+    gate: {
+      agent: agent.pubkey, owner: agent.owner, respondTo: agent.respondTo, allowlist: new Set(agent.allowlist),
+      subscribe: agent.subscribe,
+    },
+    session: agent.session,
+    gatherMs: agent.gatherMs,
+    idleTimeoutMs: agent.idleTimeoutMs,
+    hardTimeoutMs: agent.hardTimeoutMs,
+    processes: agent.processes,
+    cwd: agent.cwd,
+    ...(agent.instructions === undefined ? {} : { instructions: agent.instructions }),
+    hint: agent.adapter.standingRole,
+    permission: ({ params }) => decidePermission(agent.permission, params).answer,
+    plan: (credential) => ({
+      agentName: agent.name, command, args, cwd: agent.cwd,
+      env: childEnvironment({ parent: environment, extra: agent.env, own: own(credential) }),
+    }),
+    link: broker.link(agent.pubkey),
+    store, clock, random, log, observe, onFatal,
+    ownAgents: ownAgents(config),
+  };
+}
+
+function ownAgents(config: Config): ReadonlyMap<Pubkey, ProfileFacts> {
+  return new Map(config.agents.map(({ pubkey, name, owner }) => [pubkey, { displayName: name, isAgent: true, owner }]));
+}
