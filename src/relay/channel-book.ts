@@ -95,10 +95,12 @@ export class ChannelBook {
     return after.members.size > maxMembers ? refuse('restricted', `a channel has at most ${maxMembers} members`) : undefined;
   }
 
-  /** Puts a channel in that is not there yet; one that is stays as it is. */
+  /** Puts a channel in that is not there yet; to one that is, adds the members it lacks. */
   async seed(channel: Channel): Promise<void> {
-    if (this.#channels.has(channel.id)) return;
-    const { after, entries } = this.#announce(undefined, channel);
+    const before = this.#channels.get(channel.id);
+    const members = new Map([...channel.members, ...(before?.members ?? [])]);
+    const { after, entries } = this.#announce(before, { ...(before ?? channel), members });
+    if (entries.length === 0) return;
     await keep(this.#options.store, entries);
     this.#channels.set(channel.id, after);
   }

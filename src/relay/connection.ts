@@ -40,7 +40,7 @@ export class Connection {
     });
     // `close` follows; without a listener an error of one socket would end the process.
     socket.on('error', (error) => {
-      parts.log('debug', 'socket error', { detail: error.message });
+      parts.log.debug('socket error', { detail: error.message });
     });
     socket.on('close', () => {
       cancelDeadline();
@@ -58,7 +58,7 @@ export class Connection {
     this.#conversation.offer(delivery);
     const waiting = this.#socket.bufferedAmount + this.#conversation.readings.heldLength;
     if (waiting <= this.#parts.limits.maxOutboundBytes) return;
-    this.#parts.log('warn', 'slow client dropped', { waitingBytes: waiting });
+    this.#parts.log.warn('slow client dropped', { waitingBytes: waiting });
     this.#socket.terminate();
   }
 
@@ -108,7 +108,7 @@ export class Connection {
     const message = parseClientMessage(bytesOf(data), this.#parts.limits);
     const answering = this.#conversation.answer(message).catch((error: unknown) => {
       // A bug ends this conversation, not the relay.
-      this.#parts.log('error', 'bug while answering', { detail: error instanceof Error ? String(error.stack) : 'unknown' });
+      this.#parts.log.error('bug while answering', { detail: error instanceof Error ? String(error.stack) : 'unknown' });
       this.#socket.close(1011, 'internal error');
     });
     this.#answering.add(answering);

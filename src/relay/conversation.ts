@@ -3,7 +3,7 @@
  * COUNT gets exactly one answer; without a valid AUTH (NIP-42) that answer is `auth-required:`. Knows no socket.
  */
 import { Failure, refuse, secondsOf, unreachable } from '../model/index.ts';
-import type { Clock } from '../model/index.ts';
+import type { Clock, Log } from '../model/index.ts';
 import type { UnverifiedEvent } from '../nostr/index.ts';
 import type { Store } from '../store/index.ts';
 import { checkQuery } from './access.ts';
@@ -15,7 +15,6 @@ import { checkAuth } from './auth.ts';
 import type { Identity } from './auth.ts';
 import type { Ingest } from './ingest.ts';
 import type { RelayLimits } from './limits.ts';
-import type { Log } from './log.ts';
 import type { ClientMessage, Query } from './messages.ts';
 import { countStored } from './query.ts';
 import type { Reader } from './query.ts';
@@ -128,7 +127,7 @@ export class Conversation {
     if (owner !== undefined) {
       await store.write(rememberOwner(pubkey, owner)).catch((error: unknown) => {
         // Who the client is has been proven all the same, and the connection itself remembers its owner.
-        log('error', 'owner of an agent not stored', { agent: pubkey, code: codeOf(error) });
+        log.error('owner of an agent not stored', { agent: pubkey, code: codeOf(error) });
       });
     }
     return { ok: true, note: '' };

@@ -7,4 +7,3 @@ export { openRelay } from './relay.ts';
 export type { Relay, RelayOptions, RelayStats, SeedChannel } from './relay.ts';
 export { DEFAULT_LIMITS } from './limits.ts';
 export type { RelayLimits } from './limits.ts';
-export type { Log, LogFields, LogLevel } from './log.ts';

@@ -4,7 +4,7 @@
  * exception: what is written into a channel waits for a change of that channel that is still being committed.
  */
 import { Failure, refuse, secondsOf } from '../model/index.ts';
-import type { ChannelId, Clock, Pubkey } from '../model/index.ts';
+import type { ChannelId, Clock, Log, Pubkey } from '../model/index.ts';
 import { attestationIn, channelOf, verifyEvent } from '../nostr/index.ts';
 import type { UnverifiedEvent, VerifiedEvent } from '../nostr/index.ts';
 import type { Statement, Store } from '../store/index.ts';
@@ -22,7 +22,6 @@ import { checkForm } from './forms.ts';
 import { checkOwnership, routeFrame } from './frames.ts';
 import { CHANNEL_CHANGES, KIND, storageClassOf } from './kinds.ts';
 import type { RelayLimits } from './limits.ts';
-import type { Log } from './log.ts';
 import type { Delivery } from './subscription.ts';
 
 export interface IngestOptions {
@@ -55,7 +54,7 @@ export class Ingest {
       return await this.#place(judged.event, author);
     } catch (error) {
       if (!(error instanceof Failure)) throw error;
-      this.#options.log('error', 'event not stored', { id: event.id, code: error.code, detail: error.message });
+      this.#options.log.error('event not stored', { id: event.id, code: error.code, detail: error.message });
       return refuse('error', `the event could not be stored (${error.code})`);
     }
   }

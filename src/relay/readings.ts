@@ -3,11 +3,11 @@
  * socket, so that a long answer to a slow client costs a page of memory; then it is live.
  */
 import { Failure, refuse } from '../model/index.ts';
+import type { Log } from '../model/index.ts';
 import type { Store } from '../store/index.ts';
 import { maySee } from './access.ts';
 import { closedText, eoseText, eventText } from './answers.ts';
 import type { RelayLimits } from './limits.ts';
-import type { Log } from './log.ts';
 import type { Query } from './messages.ts';
 import { findStored, newestSeq, readStored } from './query.ts';
 import type { Reader } from './query.ts';
@@ -111,7 +111,7 @@ export class Readings {
     if (!this.#isOpen(subscription)) return;
     this.#subscriptions.delete(subscription.id);
     const code = error instanceof Failure ? error.code : 'bug';
-    this.#options.log('error', 'stored events not read', { code, detail: error instanceof Error ? error.message : '' });
+    this.#options.log.error('stored events not read', { code, detail: error instanceof Error ? error.message : '' });
     this.#options.outlet.send(closedText(subscription.id, refuse('error', `stored events could not be read (${code})`)));
   }
 

@@ -2,22 +2,25 @@
  * Opening the relay: store, channels, server, wired in that order and closed in the other. Everything it needs of the
  * outside comes in as an option.
  */
-import { asPubkey, seconds } from '../model/index.ts';
-import type { ChannelId, Clock, Pubkey, Random } from '../model/index.ts';
+import { asPubkey, seconds, silentLog } from '../model/index.ts';
+import type { ChannelId, Clock, Log, Pubkey, Random } from '../model/index.ts';
 import { publicKeyOf, signEvent } from '../nostr/index.ts';
 import { openSqlite } from '../store/index.ts';
 import type { Store } from '../store/index.ts';
+import { rememberOwner } from './archive.ts';
 import { ChannelBook } from './channel-book.ts';
 import type { Role, Visibility } from './channel.ts';
 import { relayInformation } from './information.ts';
 import { Ingest } from './ingest.ts';
 import { DEFAULT_LIMITS } from './limits.ts';
 import type { RelayLimits } from './limits.ts';
-import type { Log } from './log.ts';
 import { RELAY_SCHEMA } from './schema.ts';
 import { RelayServer } from './server.ts';
 
-/** A channel to put in when it is not there yet. One that is there stays as it is: its history is the truth. */
+/**
+ * A channel that shall be there, with these members. One that is there already keeps its name, roles and everybody in
+ * it; only the members it lacks are added.
+ */
 export interface SeedChannel {
   readonly id: ChannelId;
   readonly name: string;
@@ -41,6 +44,8 @@ export interface RelayOptions {
   readonly name?: string;
   readonly log?: Log;
   readonly seedChannels?: readonly SeedChannel[];
+  /** Agents whose owner the operator vouches for, beside those proven by NIP-OA: observer frames need one of the two. */
+  readonly agentOwners?: readonly { readonly agent: Pubkey; readonly owner: Pubkey }[];
 }
 
 /** `accepted`, `refused` and `delivered` count events since the start. */
@@ -74,7 +79,7 @@ export async function openRelay(options: RelayOptions): Promise<Relay> {
 }
 
 async function openOn(store: Store, options: RelayOptions): Promise<Relay> {
-  const { clock, random, secretKey, host = '127.0.0.1', log = () => undefined } = options;
+  const { clock, random, secretKey, host = '127.0.0.1', log = silentLog } = options;
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
   const self = asPubkey(Buffer.from(publicKeyOf(secretKey) ?? []).toString('hex'));
   if (self === undefined) throw new TypeError('relay key: expected 32 bytes, 1..n-1');
@@ -86,6 +91,9 @@ async function openOn(store: Store, options: RelayOptions): Promise<Relay> {
     const members = new Map(seed.members.map(({ pubkey, role }) => [pubkey, role]));
     await book.seed({ about: '', type: 'stream', archived: false, stampSec: seconds(0), ...seed, members });
   }
+
+  const owners = options.agentOwners ?? [];
+  if (owners.length > 0) await store.write(...owners.map(({ agent, owner }) => rememberOwner(agent, owner)));
 
   const information = relayInformation(options.name ?? 'skep relay', self, limits);
   const server = new RelayServer({ clock, random, limits, log, information });
@@ -103,7 +111,7 @@ async function openOn(store: Store, options: RelayOptions): Promise<Relay> {
       counts[what] += by;
     },
   });
-  log('info', 'relay listens', { url, pubkey: self, channels: book.channels.size });
+  log.info('relay listens', { url, pubkey: self, channels: book.channels.size });
 
   let closing: Promise<void> | undefined;
   return {

@@ -7,12 +7,11 @@ import type { IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { WebSocketServer } from 'ws';
 import { Failure, later } from '../model/index.ts';
-import type { Clock, Random } from '../model/index.ts';
+import type { Clock, Log, Random } from '../model/index.ts';
 import { Connection } from './connection.ts';
 import type { RelayParts } from './conversation.ts';
 import { serveInformation } from './information.ts';
 import type { RelayLimits } from './limits.ts';
-import type { Log } from './log.ts';
 import type { Delivery } from './subscription.ts';
 
 export interface ServerOptions {
@@ -61,7 +60,7 @@ export class RelayServer {
     });
     this.#http.removeAllListeners('error');
     this.#http.on('error', (error) => {
-      this.#options.log('error', 'server error', { detail: error.message });
+      this.#options.log.error('server error', { detail: error.message });
     });
     const address = this.#http.address();
     return typeof address === 'object' && address !== null ? address.port : port;

@@ -1,26 +1,14 @@
 /** What the relay's tests share: clocks, keys, a relay on a temporary store, and a client that speaks raw messages. */
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { WebSocket } from 'ws';
 import { channelId, later, milliseconds, pubkey, seconds } from '../../src/model/index.ts';
-import type { ChannelId, Clock, Milliseconds, Pubkey, Random } from '../../src/model/index.ts';
+import type { ChannelId, Clock, Milliseconds, Pubkey } from '../../src/model/index.ts';
 import { publicKeyOf, signEvent } from '../../src/nostr/index.ts';
 import type { Tag, VerifiedEvent } from '../../src/nostr/index.ts';
 import { openRelay } from '../../src/relay/index.ts';
 import type { Relay, RelayOptions } from '../../src/relay/index.ts';
-
-export const systemClock: Clock = {
-  now: () => milliseconds(Date.now()),
-  wake: (atMs, callback) => {
-    const timer = setTimeout(callback, Math.max(0, atMs - Date.now()));
-    return () => {
-      clearTimeout(timer);
-    };
-  },
-};
+import { systemClock, systemRandom } from '../../src/system/index.ts';
 
 /** A clock that stands still until it is pushed. */
 export class HeldClock implements Clock {
@@ -56,8 +44,6 @@ export class HeldClock implements Clock {
   }
 }
 
-export const systemRandom: Random = { bytes: (count) => randomBytes(count), fraction: () => Math.random() };
-
 /** A person with a key. The same name is the same key. */
 export interface Person {
   readonly key: Uint8Array;
@@ -84,13 +70,6 @@ export const relayKey = person(99).key;
 
 export const OPEN: ChannelId = channelId('00000000-0000-4000-8000-000000000001');
 export const PRIVATE: ChannelId = channelId('00000000-0000-4000-8000-000000000002');
-
-/** A folder that is gone when the test is. */
-export async function temporaryFolder(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'skep-relay-'));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
-  return folder;
-}
 
 /** A relay in memory, closed when the test ends, with an open channel of alice and a private one of alice and bob. */
 export async function startRelay(options: Partial<RelayOptions> = {}): Promise<Relay> {
