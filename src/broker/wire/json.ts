@@ -95,7 +95,9 @@ class Reader {
     switch (this.lexer.peek()) {
       case '{': {
         const opened = this.enter('}');
-        return this.lexer.peek() === '}' ? this.close(opened) : this.readName(opened);
+        if (this.lexer.peek() === '}') return this.close(opened);
+        this.readName(opened);
+        return undefined;
       }
       case '[': {
         const opened = this.enter(']');
@@ -125,7 +127,8 @@ class Reader {
     if (next === closer) return this.close(parent);
     if (next !== ',') throw this.lexer.unexpected(`',' or '${closer}'`);
     this.lexer.pass();
-    return closer === '}' ? this.readName(parent) : undefined;
+    if (closer === '}') this.readName(parent);
+    return undefined;
   }
 
   private enter(closer: Closer): Open {
@@ -143,7 +146,7 @@ class Reader {
     return opened.type === 'dropped' ? NULL : opened;
   }
 
-  private readName(parent: Open): undefined {
+  private readName(parent: Open): void {
     if (this.lexer.peek() !== '"') throw this.lexer.unexpected('a member name');
     const name = this.string();
     if (this.lexer.peek() !== ':') throw this.lexer.unexpected("':'");

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { readRequest } from '../../../src/broker/wire/index.ts';
 import type { ActionName } from '../../../src/broker/wire/index.ts';
-import { bytesOf, CHANNEL, EVENT_ID, KEY_ONE, KEY_TWO, NO_POINT, requestOf, SAMPLES } from './samples.ts';
+import { bytesOf, CHANNEL, EVENT_ID, KEY_ONE, KEY_TWO, membersOf, NO_POINT, requestOf, SAMPLES } from './samples.ts';
 
 /** The normalised arguments of a request, or the member its refusal names. */
 function argsOf(action: ActionName, args: unknown): unknown {
@@ -15,7 +15,7 @@ function argsOf(action: ActionName, args: unknown): unknown {
 /** What becomes of the sample of `action` when `member` is `value`: its canonical value, or `refused`. */
 function put(action: ActionName, member: string, value: unknown): unknown {
   const result = argsOf(action, { ...SAMPLES[action].args, [member]: value });
-  if (typeof result !== 'string') return Object.entries({ ...Object(result) }).find(([name]) => name === member)?.[1];
+  if (typeof result !== 'string') return membersOf(result).find(([name]) => name === member)?.[1];
   expect(result.startsWith('args')).toBe(true);
   return 'refused';
 }

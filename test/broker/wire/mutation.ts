@@ -2,6 +2,8 @@
  * Seeded damage to JSON: data becomes a tree that can hold what JSON allows and NIP-BA does not, is changed in one to
  * three places, and is written with random spacing and escapes; some bodies are then broken as bytes.
  */
+import { membersOf } from './samples.ts';
+
 export class Dice {
   private state: number;
 
@@ -55,7 +57,7 @@ function treeOf(data: unknown): Tree {
   if (typeof data === 'number' || typeof data === 'bigint') return new Numeral(String(data));
   if (Array.isArray(data)) return data.map(treeOf);
   const entries = new Entries();
-  for (const [name, value] of Object.entries<unknown>({ ...Object(data) })) {
+  for (const [name, value] of membersOf(data)) {
     entries.list.push({ name, value: treeOf(value) });
   }
   return entries;
@@ -221,15 +223,19 @@ function damage(tree: Tree, dice: Dice): void {
   if (place === undefined) return;
   switch (dice.below(12)) {
     case 0:
-      return place.remove();
+      place.remove();
+      break;
     case 1:
-      return place.repeat(dice.happens(0.5) ? place.get() : stray(dice));
+      place.repeat(dice.happens(0.5) ? place.get() : stray(dice));
+      break;
     case 2:
-      return place.rename(dice.one(NAMES));
+      place.rename(dice.one(NAMES));
+      break;
     case 3:
-      return place.set(stray(dice));
+      place.set(stray(dice));
+      break;
     default:
-      return place.set(damageValue(place.name, place.get(), dice));
+      place.set(damageValue(place.name, place.get(), dice));
   }
 }
 

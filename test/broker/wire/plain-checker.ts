@@ -102,7 +102,7 @@ function readVerdict(top: Pairs, request: { requestId: string; action: string; a
   if (replayed !== undefined && typeof replayed !== 'boolean') throw new Invalid();
   const common = { requestId: request.requestId, ...(replayed === undefined ? {} : { replayed }) };
   if (status !== 'succeeded') {
-    return { ...common, status: String(status), error: readError(top.get('error'), status) };
+    return { ...common, status: textOf(status), error: readError(top.get('error'), status) };
   }
   const row = ROWS[request.action];
   if (row === undefined || top.get('action') !== request.action) throw new Invalid();
@@ -176,7 +176,7 @@ function readType(value: Plain, type: string, trims: boolean): Value {
 function readText(raw: string, type: string, trims: boolean): string {
   const text = trims ? trim(raw) : raw;
   const least = (max: number): string => {
-    if (trim(text) === '' || [...text].length > max) throw new Invalid();
+    if (trim(text) === '' || Array.from(text).length > max) throw new Invalid();
     return text;
   };
   const kept = (max: number): string => {
@@ -241,15 +241,15 @@ function readChannel(text: string): string {
   const braced = /^\{(.*)\}$/.exec(text)?.[1] ?? /^urn:uuid:(.*)$/.exec(text)?.[1] ?? '';
   if (plain.test(braced)) return braced.toLowerCase();
   if (!/^[0-9a-f]{32}$/i.test(text)) throw new Invalid();
-  const [a, b, c, d, e] = [[0, 8], [8, 12], [12, 16], [16, 20], [20, 32]].map(([from, to]) => text.slice(from, to));
-  return `${a}-${b}-${c}-${d}-${e}`.toLowerCase();
+  const parts = [[0, 8], [8, 12], [12, 16], [16, 20], [20, 32]].map(([from, to]) => text.slice(from, to));
+  return parts.join('-').toLowerCase();
 }
 
 /** The rules of the prose that no single member can break. */
 function checkArgs(action: string, args: { readonly [name: string]: Value }): void {
   if (action === 'profile.set' && Object.keys(args).length === 0) throw new Invalid();
   if (action === 'agents.update' && !MUTABLE.some((name) => name in args)) throw new Invalid();
-  if (action === 'storage.put' && !fitsRecord(String(args['slug']), String(args['value']))) throw new Invalid();
+  if (action === 'storage.put' && !fitsRecord(textOf(args['slug']), textOf(args['value']))) throw new Invalid();
   if (action === 'observer.emit' && Array.isArray(args['frames'])) {
     const items: readonly Value[] = args['frames'];
     const written = items.map((each) => {
@@ -267,7 +267,7 @@ function checkOutcome(action: string, args: Value, outcome: Value): void {
   if (action === 'observer.emit' && Number(told('accepted')) > length(asked('frames'))) throw new Invalid();
   if (action === 'agents.create' && told('channelId') !== asked('channelId')) throw new Invalid();
   if (action === 'storage.get' && typeof told('value') === 'string') {
-    if (!fitsRecord(String(asked('slug')), String(told('value')))) throw new Invalid();
+    if (!fitsRecord(textOf(asked('slug')), textOf(told('value')))) throw new Invalid();
   }
   if (action === 'agents.update' || action === 'agents.delete') {
     const selector = asked('target');
@@ -277,15 +277,19 @@ function checkOutcome(action: string, args: Value, outcome: Value): void {
   const changed = told('updatedFields');
   if (action === 'agents.update' && Array.isArray(changed)) {
     const names: readonly Value[] = changed;
-    if (JSON.stringify([...new Set(names.map(String))].sort()) !== JSON.stringify(names)) throw new Invalid();
+    if (JSON.stringify([...new Set(names.map(textOf))].sort()) !== JSON.stringify(names)) throw new Invalid();
     const supplied = MUTABLE.filter((name) => asked(name) !== undefined);
-    if (!names.every((name) => supplied.includes(String(name)))) throw new Invalid();
+    if (!names.every((name) => supplied.includes(textOf(name)))) throw new Invalid();
   }
 }
 
 function member(value: Value, name: string): Value | undefined {
   if (typeof value !== 'object' || Array.isArray(value)) return undefined;
   return Object.entries(value).find(([key]) => key === name)?.[1];
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
 }
 
 function fitsRecord(slug: string, value: string): boolean {
@@ -298,7 +302,7 @@ function compact(text: Value | undefined): string {
   const short: Readonly<Record<string, string>> = {
     '"': '\\"', '\\': '\\\\', '\b': '\\b', '\t': '\\t', '\n': '\\n', '\f': '\\f', '\r': '\\r',
   };
-  const written = [...String(text)].map((scalar) => {
+  const written = Array.from(textOf(text)).map((scalar) => {
     const code = scalar.codePointAt(0) ?? 0;
     return short[scalar] ?? (code <= 0x1f ? `\\u00${code.toString(16).padStart(2, '0')}` : scalar);
   });
@@ -330,7 +334,7 @@ function isVisible(text: string, max: number): boolean {
 }
 
 function trim(text: string): string {
-  const scalars = [...text];
+  const scalars = Array.from(text);
   const keeps = (scalar: string): boolean => !/^\p{White_Space}$/u.test(scalar);
   const first = scalars.findIndex(keeps);
   return first === -1 ? '' : scalars.slice(first, scalars.findLastIndex(keeps) + 1).join('');

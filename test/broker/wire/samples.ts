@@ -72,6 +72,11 @@ export const SAMPLES: Readonly<Record<ActionName, Sample>> = {
   'agents.delete': { args: { target: { name: 'Worker' } }, outcome: AGENT },
 };
 
+/** The members of any value; none when it is no object. */
+export function membersOf(value: unknown): readonly [string, unknown][] {
+  return typeof value === 'object' && value !== null ? Object.entries<unknown>({ ...value }) : [];
+}
+
 /** A request body as data. */
 export function requestOf(action: string, args: unknown): Readonly<Record<string, unknown>> {
   return { type: 'broker_request', protocolVersion: 1, requestId: 'r-1', actionVersion: 1, action, args };

@@ -14,7 +14,7 @@ import type { ActionName, BrokerRequest } from '../../../src/broker/wire/index.t
 import { checkRequest, checkResult } from './plain-checker.ts';
 import type { Value } from './plain-checker.ts';
 import { Dice, mutatedBody } from './mutation.ts';
-import { errorOf, EVENT, KEY_ONE, OTHER_CHANNEL, requestOf, SAMPLES, successOf } from './samples.ts';
+import { errorOf, EVENT, KEY_ONE, membersOf, OTHER_CHANNEL, requestOf, SAMPLES, successOf } from './samples.ts';
 
 /** Bodies of each sort. 20,000 take seconds, 200,000 a minute or two. */
 const ROUNDS = Number(process.env['WIRE_ROUNDS'] ?? 20_000);
@@ -139,5 +139,5 @@ function withoutFalse(value: unknown): unknown {
 function asValue(args: unknown): Value {
   if (typeof args === 'string' || typeof args === 'boolean' || typeof args === 'number') return args;
   if (Array.isArray(args)) return args.map(asValue);
-  return Object.fromEntries(Object.entries<unknown>({ ...Object(args) }).map(([name, each]) => [name, asValue(each)]));
+  return Object.fromEntries(membersOf(args).map(([name, each]) => [name, asValue(each)]));
 }
