@@ -1,0 +1,75 @@
+import { execa } from 'execa';
+import { describe, expect, it } from 'vitest';
+import { membersOf } from '../../src/acp/descendants.ts';
+import { processTable, psRow, statRow } from '../../src/acp/process-table.ts';
+import type { ProcessRow } from '../../src/acp/process-table.ts';
+
+function row(pid: number, parent: number, rest: Partial<ProcessRow> = {}): ProcessRow {
+  return { pid, parent, group: pid, session: pid, started: `s${pid}`, zombie: false, ...rest };
+}
+
+const leader = { pid: 100, started: 's100' };
+const pids = (rows: readonly ProcessRow[]): readonly number[] => rows.map(({ pid }) => pid).sort((a, b) => a - b);
+
+describe('whose a process is', () => {
+  const strangers = [row(1, 0), row(50, 1), row(60, 50, { group: 50, session: 50 })];
+
+  it('takes the group, the session and every descendant, wherever it went', () => {
+    const rows = [
+      ...strangers,
+      row(100, 50),
+      row(101, 100, { group: 100, session: 100 }),
+      row(102, 101),
+      row(103, 102),
+      row(104, 1, { group: 104, session: 100 }),
+      row(105, 1, { group: 100, session: 100 }),
+    ];
+    expect(pids(membersOf(rows, leader, []))).toEqual([100, 101, 102, 103, 104, 105]);
+  });
+
+  it('does without the leader', () => {
+    const rows = [...strangers, row(101, 1, { group: 100, session: 100 }), row(102, 101), row(103, 1)];
+    expect(pids(membersOf(rows, leader, []))).toEqual([101, 102]);
+    expect(pids(membersOf(rows, leader, [{ pid: 103, started: 's103' }]))).toEqual([101, 102, 103]);
+  });
+
+  it('takes no one whose start time differs, nor what that one started or leads', () => {
+    const rows = [...strangers, row(100, 1, { started: 'later' }), row(101, 100, { group: 100, session: 100 }), row(103, 1, { started: 'later' })];
+    expect(membersOf(rows, leader, [{ pid: 103, started: 's103' }])).toEqual([]);
+  });
+
+  it('leaves out the dead, but not their living children', () => {
+    const rows = [row(100, 50, { zombie: true }), row(101, 100)];
+    expect(pids(membersOf(rows, leader, []))).toEqual([101]);
+  });
+});
+
+describe('the process table', () => {
+  it('reads /proc, and names that look like fields', () => {
+    const stat = `42 (a) R (1) 2) S 7 42 40 0 -1 4194304 1 0 0 0 0 0 0 0 20 0 1 0 987654 1 2 3\n`;
+    expect(statRow(stat, 'boot')).toEqual({ pid: 42, parent: 7, group: 42, session: 40, started: 'boot/987654', zombie: false });
+    expect(statRow('42 (x) Z 7 42 40 0 -1 4194304 1 0 0 0 0 0 0 0 20 0 1 0 987654', 'b')?.zombie).toBe(true);
+    expect(statRow('', 'b')).toBeUndefined();
+  });
+
+  it('reads ps', () => {
+    expect(psRow('  42     7    40 Ss+  Mon Nov 30 02:35:01 2026  ')).toEqual({
+      pid: 42, parent: 7, group: 40, session: undefined, started: 'Mon Nov 30 02:35:01 2026', zombie: false,
+    });
+    expect(psRow('42 7 40 Z Mon Nov 30 02:35:01 2026')?.zombie).toBe(true);
+    expect(psRow('')).toBeUndefined();
+  });
+
+  it.each(['linux', 'darwin'] as const)('finds a child by the means of %s, and finds it gone', async (platform) => {
+    const table = processTable(platform);
+    const child = execa('sleep', ['60'], { reject: false, detached: true });
+    const pid = child.pid ?? 0;
+    const seen = await table.row(pid);
+    expect(seen).toMatchObject({ pid, parent: process.pid, group: pid, zombie: false });
+    expect(await table.row(pid)).toEqual(seen);
+    expect((await table.rows()).filter((each) => each.pid === pid)).toEqual([seen]);
+    child.kill('SIGKILL');
+    await child;
+    expect(await table.row(pid)).toBeUndefined();
+  });
+});

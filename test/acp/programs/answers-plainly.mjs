@@ -1,0 +1,3 @@
+import { serve } from './speaks-acp.mjs';
+
+serve();

@@ -1,0 +1,3 @@
+import { serve, write, frame } from './speaks-acp.mjs';
+
+serve({ onPrompt: (id, { prompt }) => write(frame({ id, result: JSON.parse(prompt[0].text) })) });
