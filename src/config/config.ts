@@ -1,0 +1,68 @@
+/** What a config file says, resolved: paths are absolute, durations in milliseconds, keys are keys, defaults are in. */
+import type { AdapterProfile } from '../../adapters/index.ts';
+import type { ChannelId, LogLevel, Pubkey } from '../model/index.ts';
+import type { Attestation } from '../nostr/index.ts';
+
+export interface Config {
+  /** The file itself. */
+  readonly file: string;
+  readonly relay: RelayConfig;
+  readonly dataDirectory: string;
+  readonly logLevel: LogLevel;
+  /** How long turns in flight may go on after the first signal, 0..600000. */
+  readonly graceMs: number;
+  /** At least one; names and keys are unique. */
+  readonly agents: readonly AgentConfig[];
+  /** What is allowed and yet worth a word at start, one line each. */
+  readonly warnings: readonly string[];
+}
+
+export type RelayConfig =
+  | { readonly type: 'remote'; readonly url: string }
+  | {
+      readonly type: 'embedded';
+      readonly host: string;
+      /** 0 takes a free port. */
+      readonly port: number;
+      readonly channels: readonly EmbeddedChannel[];
+    };
+
+export interface EmbeddedChannel {
+  readonly id: ChannelId;
+  readonly name: string;
+}
+
+export type RespondTo = 'owner-only' | 'allowlist' | 'anyone' | 'nobody';
+export type PermissionMode = 'reject' | 'allow';
+
+export interface AgentConfig {
+  readonly name: string;
+  /** 32 bytes; for the broker alone. */
+  readonly secretKey: Uint8Array;
+  readonly pubkey: Pubkey;
+  readonly owner: Pubkey;
+  /** Checked against this agent's key. */
+  readonly attestation?: Attestation;
+  readonly adapter: AdapterProfile;
+  /** Arguments after the adapter's own. */
+  readonly args: readonly string[];
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly respondTo: RespondTo;
+  /** Empty unless `respondTo` is `allowlist`. */
+  readonly allowlist: readonly Pubkey[];
+  readonly subscribe: 'mentions' | 'all';
+  /** Absent: every channel the agent is a member of. */
+  readonly channels?: readonly ChannelId[];
+  /** 1..32. */
+  readonly processes: number;
+  readonly session: 'channel' | 'thread';
+  /** 0..10000; 0 gathers nothing. */
+  readonly gatherMs: number;
+  /** Shorter than `hardTimeoutMs`. */
+  readonly idleTimeoutMs: number;
+  readonly hardTimeoutMs: number;
+  readonly permission: PermissionMode;
+  /** The operator's standing text for this agent; line breaks are LF. */
+  readonly instructions?: string;
+}

@@ -1,0 +1,71 @@
+/**
+ * The small files a config names: keys, attestations, instructions. A problem is told as a sentence without the
+ * content. A key file that others can read is refused: the key is theirs, too, by then.
+ */
+import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
+import type { Stats } from 'node:fs';
+import type { Pubkey } from '../model/index.ts';
+import { parseSecretKey } from '../nostr/index.ts';
+import { shown } from './found.ts';
+
+export type Read<T> = ({ readonly ok: true } & T) | { readonly ok: false; readonly sentence: string };
+
+const MAX_KEY_FILE_BYTES = 4_096;
+const OTHERS = 0o077;
+
+export function readKeyFile(path: string, label: string): Read<{ readonly secretKey: Uint8Array; readonly pubkey: Pubkey }> {
+  const file = readSmallFile(path, label, MAX_KEY_FILE_BYTES);
+  if (!file.ok) return file;
+  const mode = file.stats.mode & 0o777;
+  if ((mode & OTHERS) !== 0) {
+    const octal = mode.toString(8).padStart(4, '0');
+    return no(`${shown(label)} has mode ${octal}, expected 0600: others can read or change it; chmod 600 ${shown(label)}`);
+  }
+  const key = parseSecretKey(file.text);
+  return key.ok ? key : no(`${shown(label)}: ${key.detail}`);
+}
+
+/** A UTF-8 text without byte order mark and with LF line breaks. `label` is the path as the config writes it. */
+export function readSmallFile(
+  path: string, label: string, maxBytes: number,
+): Read<{ readonly text: string; readonly stats: Stats }> {
+  let descriptor: number | undefined;
+  try {
+    // Non-blocking: a named pipe in a file's place would wait for ever.
+    descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    const stats = fstatSync(descriptor);
+    if (!stats.isFile()) return no(`found ${shown(label)}, which is not a file`);
+    if (stats.size > maxBytes) return no(`${shown(label)} has ${stats.size} bytes, expected at most ${maxBytes}`);
+    const bytes = Buffer.alloc(stats.size);
+    const length = readSync(descriptor, bytes);
+    // A byte order mark is dropped by the decoder.
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes.subarray(0, length));
+    return { ok: true, text: text.replaceAll('\r\n', '\n'), stats };
+  } catch (error) {
+    return no(`found ${shown(label)}, ${reasonOf(error)}`);
+  } finally {
+    if (descriptor !== undefined) closeSync(descriptor);
+  }
+}
+
+export function reasonOf(error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  switch (code) {
+    case 'ENOENT':
+    case 'ENOTDIR':
+      return 'which does not exist';
+    case 'EACCES':
+    case 'EPERM':
+      return 'which this user may not read';
+    case 'EISDIR':
+      return 'which is a directory';
+    case 'ERR_ENCODING_INVALID_ENCODED_DATA':
+      return 'which is not UTF-8 text';
+    default:
+      return `which cannot be read (${typeof code === 'string' ? code : 'unknown error'})`;
+  }
+}
+
+function no(sentence: string): { readonly ok: false; readonly sentence: string } {
+  return { ok: false, sentence };
+}

@@ -1,0 +1,29 @@
+/**
+ * What was found, as an error may show it: shortened, escaped, and never a secret. 64 hex characters may be a secret
+ * key wherever they stand, so they are counted and not shown.
+ */
+import { excerpt } from '../model/index.ts';
+
+const HEX_KEY = /[0-9a-f]{60,}/gi;
+
+export function found(value: unknown): string {
+  if (value === undefined) return 'missing';
+  if (value === null) return 'found nothing';
+  if (typeof value === 'string') return holdsSecretKey(value) ? 'found a secret key' : `found ${quoted(value)}`;
+  if (Array.isArray(value)) return 'found a list';
+  return typeof value === 'object' ? 'found a mapping' : `found ${String(value)}`;
+}
+
+/** True for a text with an nsec in it. */
+export function holdsSecretKey(text: string): boolean {
+  return /n(?:crypt)?sec1[02-9ac-hj-np-z]{10}/i.test(text);
+}
+
+/** A name as it may stand in a message. */
+export function shown(text: string): string {
+  return excerpt(text.replace(HEX_KEY, (hex) => `<${hex.length} hex characters>`), 48);
+}
+
+function quoted(text: string): string {
+  return /^[0-9a-f]{32,}$/i.test(text) ? `${text.length} hex characters` : `"${shown(text)}"`;
+}

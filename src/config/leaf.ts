@@ -1,0 +1,124 @@
+/**
+ * The kinds of values a config file holds, as zod schemas whose messages are whole sentences: what was found, what is
+ * expected. A reader returns undefined for a value that does not fit, or its own sentence for a mistake worth one.
+ */
+import { z } from 'zod';
+import { asChannelId } from '../model/index.ts';
+import type { ChannelId, Pubkey } from '../model/index.ts';
+import { parsePubkey } from '../nostr/index.ts';
+import { formatDuration, parseDuration } from './duration.ts';
+import { found, holdsSecretKey, shown } from './found.ts';
+import { nearest } from './nearest.ts';
+
+/** A mistake that deserves a sentence of its own. */
+export class Mistake {
+  readonly sentence: string;
+  constructor(sentence: string) {
+    this.sentence = sentence;
+  }
+}
+
+export function leaf<T>(expected: string, read: (value: unknown) => T | Mistake | undefined) {
+  return z.unknown().transform((value, context): T => {
+    const result = read(value);
+    if (result === undefined) context.addIssue({ code: 'custom', message: `${found(value)}, expected ${expected}` });
+    else if (result instanceof Mistake) context.addIssue({ code: 'custom', message: result.sentence });
+    else return result;
+    return z.NEVER;
+  });
+}
+
+/** A mapping of exactly these members. */
+export function closed<Shape extends z.core.$ZodLooseShape>(shape: Shape, expected: string) {
+  return z.strictObject(shape, {
+    error: (issue) => {
+      if (issue.code !== 'unrecognized_keys') return `${found(issue.input)}, expected ${expected}`;
+      const known = Object.keys(shape);
+      const [stranger = ''] = issue.keys;
+      const near = nearest(stranger, known);
+      return near === undefined ? `unknown member, known here: ${known.join(', ')}` : `unknown member, did you mean ${near}?`;
+    },
+  });
+}
+
+export function list<Item extends z.ZodType>(item: Item, { min, max, expected }: ListBounds) {
+  const wrong = (issue: { readonly input?: unknown }): string =>
+    Array.isArray(issue.input)
+      ? `found ${issue.input.length} entries, expected ${expected}`
+      : `${found(issue.input)}, expected ${expected}`;
+  return z.array(item, { error: wrong }).min(min, { error: wrong }).max(max, { error: wrong });
+}
+
+interface ListBounds {
+  readonly min: number;
+  readonly max: number;
+  readonly expected: string;
+}
+
+export function word<const Words extends readonly string[]>(words: Words) {
+  return leaf(`${words.slice(0, -1).join(', ')} or ${words.at(-1) ?? ''}`, (value): Words[number] | undefined =>
+    words.find((known) => known === value));
+}
+
+/** One line or more of well-formed text without NUL, at most `maxBytes` of UTF-8. */
+export function text(expected: string, maxBytes = 4_096) {
+  return leaf(expected, (value) => {
+    if (typeof value !== 'string' || value.trim() === '') return undefined;
+    if (holdsSecretKey(value)) return new Mistake(`found a secret key, expected ${expected}`);
+    if (value.includes('\0') || !value.isWellFormed()) return new Mistake(`found text that is not well-formed, expected ${expected}`);
+    const bytes = Buffer.byteLength(value);
+    return bytes <= maxBytes ? value : new Mistake(`found ${bytes} bytes, expected ${expected} of at most ${maxBytes} bytes`);
+  });
+}
+
+export function count(min: number, max: number) {
+  return leaf(`a whole number ${min}..${max}`, (value) =>
+    typeof value === 'number' && Number.isInteger(value) && value >= min && value <= max ? value : undefined);
+}
+
+/** Bounds in milliseconds. With `minMs: 0` a bare `0` is understood, too. */
+export function duration(minMs: number, maxMs: number) {
+  const expected = `a duration like 90s, 5m or 2h between ${formatDuration(minMs)} and ${formatDuration(maxMs)}`;
+  return leaf(expected, (value) => {
+    const ms = value === 0 && minMs === 0 ? 0 : typeof value === 'string' ? parseDuration(value) : undefined;
+    return ms !== undefined && ms >= minMs && ms <= maxMs ? ms : undefined;
+  });
+}
+
+export function publicKey(expected: string) {
+  return leaf(expected, (value): Pubkey | Mistake | undefined => {
+    if (typeof value === 'number') return new Mistake(`found a number, expected ${expected}; put it in quotation marks`);
+    const parsed = typeof value === 'string' ? parsePubkey(value) : undefined;
+    return parsed?.ok === true ? parsed.pubkey : undefined;
+  });
+}
+
+export function channel() {
+  return leaf('a channel id (a UUID)', (value): ChannelId | undefined =>
+    typeof value === 'string' ? asChannelId(value.trim().toLowerCase()) : undefined);
+}
+
+const ENV_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
+/** Skep's own names, and what decides which code a program loads: neither is the config's to set by accident. */
+const OURS = /^SKEP_/;
+
+/** Extra environment of an agent. Values are never shown, whatever is wrong with them. */
+export function environment() {
+  return leaf('a mapping of names to texts', (value): Readonly<Record<string, string>> | Mistake | undefined => {
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
+    const env: Record<string, string> = {};
+    for (const [name, content] of Object.entries(value)) {
+      if (!ENV_NAME.test(name)) return new Mistake(`found the name "${shown(name)}", expected letters, digits and _`);
+      if (OURS.test(name)) return new Mistake(`found ${name}, expected no name that begins with SKEP_: those are set by skep`);
+      if (typeof content !== 'string') return new Mistake(`${name}: expected a text, put it in quotation marks`);
+      if (looksLikeKey(content)) return new Mistake(`${name}: found what looks like a Nostr secret key; agents hold no key`);
+      if (content.includes('\0') || !content.isWellFormed()) return new Mistake(`${name}: found text that is not well-formed`);
+      env[name] = content;
+    }
+    return env;
+  });
+}
+
+function looksLikeKey(content: string): boolean {
+  return holdsSecretKey(content) || /^\s*(?:0x)?[0-9a-f]{64}\s*$/i.test(content);
+}

@@ -1,0 +1,128 @@
+/**
+ * The one schema of `skep.yaml`: every member, its default and its bounds. Members are closed: a name that is not here
+ * is a mistake, never ignored. What needs the disk or two members at once is checked in `resolve.ts`.
+ */
+import { z } from 'zod';
+import { adapterNames, customAdapter, findAdapter } from '../../adapters/index.ts';
+import type { AdapterProfile } from '../../adapters/index.ts';
+import { LOG_LEVELS } from '../model/index.ts';
+import {
+  channel, closed, count, duration, environment, leaf, list, Mistake, publicKey, text, word,
+} from './leaf.ts';
+import { holdsSecretKey, shown } from './found.ts';
+import { nearest } from './nearest.ts';
+
+/** Bytes of standing text for one agent: a long page, well under what a prompt may hold. */
+export const MAX_INSTRUCTIONS_BYTES = 65_536;
+export const MAX_AGENTS = 64;
+export const MAX_HARD_TIMEOUT_MS = 7 * 86_400_000;
+/** Buzz's own defaults. */
+export const DEFAULT_IDLE_MS = 15 * 60_000;
+export const DEFAULT_HARD_MS = 2 * 3_600_000;
+
+const relay = leaf('embedded, or a URL that begins with ws:// or wss://', (value) => {
+  if (value === 'embedded') return { type: 'embedded' } as const;
+  if (typeof value !== 'string' || !/^wss?:\/\//i.test(value) || !URL.canParse(value)) return undefined;
+  const url = new URL(value);
+  if (url.username !== '' || url.password !== '') return new Mistake('found a URL with a password, expected one without');
+  if (url.hash !== '') return new Mistake('found a URL with a fragment (#), expected one without');
+  return { type: 'remote', url: url.href } as const;
+});
+
+const host = leaf('an IP address or localhost', (value) =>
+  typeof value === 'string' && /^(?:localhost|[0-9a-f.:]{2,45})$/i.test(value) ? value : undefined);
+
+const embedded = closed(
+  {
+    port: count(0, 65_535).default(7447),
+    host: host.default('127.0.0.1'),
+    channels: list(
+      closed({ id: channel(), name: text('a name for people', 128) }, 'a mapping of id and name'),
+      { min: 0, max: 256, expected: 'a list of at most 256 channels' },
+    ).default([]),
+  },
+  'a mapping of port, host and channels',
+);
+
+const argument = text('a text', 32_768);
+const args = list(argument, { min: 0, max: 256, expected: 'a list of at most 256 texts' });
+const custom = closed({ command: text('a program'), args: args.default([]) }, 'a catalogue name, or a mapping of command and args');
+const catalogued = leaf(`one of ${adapterNames.join(', ')}, or a mapping of command and args`, (value) => {
+  if (typeof value !== 'string') return undefined;
+  const profile = findAdapter(value);
+  const near = nearest(value, adapterNames);
+  if (profile !== undefined) return profile;
+  return near === undefined ? undefined : new Mistake(`found "${shown(value)}", did you mean ${near}?`);
+});
+
+/** A mapping describes a program of the operator's own; anything else must be a name of the catalogue. */
+const adapter = z.unknown().transform((value, context): AdapterProfile => {
+  const isMapping = typeof value === 'object' && value !== null && !Array.isArray(value);
+  const parsed = isMapping
+    ? custom.transform((own) => customAdapter(own.command, own.args)).safeParse(value)
+    : catalogued.safeParse(value);
+  if (parsed.success) return parsed.data;
+  for (const issue of parsed.error.issues) {
+    // A closed mapping's stranger is named by the path, as everywhere.
+    const stranger = issue.code === 'unrecognized_keys' ? issue.keys.slice(0, 1) : [];
+    context.addIssue({ code: 'custom', message: issue.message, path: [...issue.path, ...stranger] });
+  }
+  return z.NEVER;
+});
+
+const permission = leaf('reject or allow', (value) => {
+  if (value === 'ask') return new Mistake('found "ask", which is not offered yet, expected reject or allow');
+  return value === 'reject' || value === 'allow' ? value : undefined;
+});
+
+const name = leaf('1 to 32 of a-z, 0-9 and -, beginning with a letter or digit', (value) =>
+  typeof value === 'string' && /^[a-z0-9][a-z0-9-]{0,31}$/.test(value) ? value : undefined);
+
+const attestation = leaf('a list of auth, owner, conditions and signature, or a file that holds it', (value) => {
+  if (Array.isArray(value)) return value.every((part) => typeof part === 'string') ? { tag: value } : undefined;
+  return typeof value === 'string' && !holdsSecretKey(value) && value.trim() !== '' ? { file: value } : undefined;
+});
+
+const agent = closed(
+  {
+    name,
+    key: text('the path of a file that holds the agent\'s secret key'),
+    owner: publicKey('the owner\'s public key (npub or 64 hex characters)').optional(),
+    attestation: attestation.optional(),
+    adapter,
+    args: args.default([]),
+    cwd: text('a directory').default('.'),
+    env: environment().default({}),
+    'respond-to': word(['owner-only', 'allowlist', 'anyone', 'nobody']).default('owner-only'),
+    allowlist: list(publicKey('a public key (npub or 64 hex characters)'), {
+      min: 1, max: 1_000, expected: 'a list of 1..1000 public keys',
+    }).optional(),
+    subscribe: word(['mentions', 'all']).default('mentions'),
+    channels: list(channel(), { min: 1, max: 500, expected: 'a list of 1..500 channel ids, or no such member for all' }).optional(),
+    processes: count(1, 32).default(1),
+    session: word(['channel', 'thread']).default('channel'),
+    gather: duration(0, 10_000).default(200),
+    'idle-timeout': duration(1_000, MAX_HARD_TIMEOUT_MS).default(DEFAULT_IDLE_MS),
+    'hard-timeout': duration(1_000, MAX_HARD_TIMEOUT_MS).default(DEFAULT_HARD_MS),
+    permission: permission.default('reject'),
+    instructions: text('a text', MAX_INSTRUCTIONS_BYTES).optional(),
+    'instructions-file': text('the path of a text file').optional(),
+  },
+  'a mapping that describes an agent',
+);
+
+export const schema = closed(
+  {
+    relay,
+    data: text('a directory').default('.skep'),
+    embedded: embedded.optional(),
+    log: word(LOG_LEVELS).default('info'),
+    grace: duration(0, 600_000).default(30_000),
+    agents: list(agent, { min: 1, max: MAX_AGENTS, expected: `a list of 1..${MAX_AGENTS} agents` }),
+  },
+  'a mapping with relay and agents',
+);
+
+export type Written = z.output<typeof schema>;
+export type WrittenAgent = Written['agents'][number];
+export const embeddedDefaults = embedded.parse({});

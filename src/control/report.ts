@@ -1,0 +1,111 @@
+/**
+ * What a supervisor says of itself, version 1: written by the supervisor, read back here by `skep status`. A reader
+ * takes what it knows and passes over members of a later skep; another version is refused.
+ */
+import { z } from 'zod';
+import type { UpstreamStatus } from '../broker/ports.ts';
+import { asChannelId, asPubkey } from '../model/index.ts';
+import type { ChannelId, Pubkey } from '../model/index.ts';
+
+export interface StatusReport {
+  readonly v: 1;
+  readonly pid: number;
+  /** Skep's own version. */
+  readonly version: string;
+  readonly startedAtMs: number;
+  /** True from the first signal on: no new work is taken. */
+  readonly stopping: boolean;
+  /** Present with `relay: embedded`. */
+  readonly embeddedRelay?: { readonly url: string; readonly connections: number };
+  readonly agents: readonly AgentReport[];
+}
+
+export interface AgentReport {
+  readonly name: string;
+  readonly pubkey: Pubkey;
+  readonly upstream: UpstreamStatus;
+  readonly processes: readonly ProcessReport[];
+  readonly turns: readonly TurnReport[];
+  readonly inbox: InboxCounts;
+}
+
+/** One place for a process; `pid` is absent while none runs. */
+export interface ProcessReport {
+  readonly pid?: number;
+  /** `idle` and `busy` run; `backoff` waits before the next start; `broken` has given up for now. */
+  readonly state: 'starting' | 'idle' | 'busy' | 'stopping' | 'backoff' | 'broken';
+  readonly sessions: number;
+  readonly lastEnd?: string;
+}
+
+/** A turn in flight. */
+export interface TurnReport {
+  readonly turnId: string;
+  readonly channelId: ChannelId;
+  readonly sinceMs: number;
+  readonly events: number;
+}
+
+export interface InboxCounts {
+  readonly queued: number;
+  readonly dispatched: number;
+  readonly done: number;
+  readonly dead: number;
+}
+
+const whole = z.number().int().nonnegative();
+const pubkey = z.string().transform((text, context): Pubkey => branded(asPubkey(text), context));
+const channelId = z.string().transform((text, context): ChannelId => branded(asChannelId(text), context));
+
+const upstream = z.object({
+  agent: pubkey,
+  url: z.string(),
+  phase: z.enum(['idle', 'connecting', 'authenticating', 'ready', 'waiting', 'closed']),
+  attempts: whole,
+  channels: z.array(channelId),
+  lastError: z.exactOptional(z.string()),
+});
+
+const agent = z.object({
+  name: z.string(),
+  pubkey,
+  upstream,
+  processes: z.array(z.object({
+    pid: z.exactOptional(whole),
+    state: z.enum(['starting', 'idle', 'busy', 'stopping', 'backoff', 'broken']),
+    sessions: whole,
+    lastEnd: z.exactOptional(z.string()),
+  })),
+  turns: z.array(z.object({ turnId: z.string(), channelId, sinceMs: whole, events: whole })),
+  inbox: z.object({ queued: whole, dispatched: whole, done: whole, dead: whole }),
+});
+
+const report = z.object({
+  v: z.literal(1),
+  pid: whole,
+  version: z.string(),
+  startedAtMs: z.number(),
+  stopping: z.boolean(),
+  embeddedRelay: z.exactOptional(z.object({ url: z.string(), connections: whole })),
+  agents: z.array(agent),
+});
+
+/** The report in one line of JSON, or undefined for anything else. */
+export function parseReport(line: string): StatusReport | undefined {
+  const parsed = report.safeParse(parseJson(line));
+  return parsed.success ? parsed.data : undefined;
+}
+
+function branded<T>(value: T | undefined, context: z.core.$RefinementCtx): T {
+  if (value !== undefined) return value;
+  context.issues.push({ code: 'custom', input: value });
+  return z.NEVER;
+}
+
+function parseJson(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return undefined;
+  }
+}

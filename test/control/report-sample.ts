@@ -1,0 +1,27 @@
+import type { StatusReport } from '../../src/control/index.ts';
+import { channelId, pubkey } from '../../src/model/index.ts';
+
+export const AGENT = pubkey('79be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798');
+export const CHANNEL = channelId('6a3f3d52-7b1e-4b5c-9c43-0c4d7c1f6a11');
+
+export function sampleReport(): StatusReport {
+  return {
+    v: 1,
+    pid: process.pid,
+    version: '0.1.0',
+    startedAtMs: 1_790_000_000_000,
+    stopping: false,
+    embeddedRelay: { url: 'ws://127.0.0.1:7447', connections: 2 },
+    agents: [{
+      name: 'helper',
+      pubkey: AGENT,
+      upstream: {
+        agent: AGENT, url: 'ws://127.0.0.1:7447', phase: 'waiting', attempts: 3, channels: [CHANNEL],
+        lastError: 'connection refused',
+      },
+      processes: [{ pid: 4711, state: 'busy', sessions: 2 }, { state: 'backoff', sessions: 0, lastEnd: 'exited with 1' }],
+      turns: [{ turnId: 't-1', channelId: CHANNEL, sinceMs: 1_790_000_000_500, events: 3 }],
+      inbox: { queued: 4, dispatched: 3, done: 20, dead: 1 },
+    }],
+  };
+}
