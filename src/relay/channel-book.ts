@@ -110,7 +110,10 @@ export class ChannelBook {
   ): { readonly after: Channel; readonly entries: readonly Entry[] } {
     const { clock, sign } = this.#options;
     const after = { ...decided, stampSec: nextStamp(before, secondsOf(clock.now())) };
-    const entries = channelEvents(before, after).map((template) => {
+    const templates = channelEvents(before, after);
+    // A change of nothing signs nothing and takes no second: else repeating one would push the stamps into the future.
+    if (templates.length === 0 && before !== undefined) return { after: before, entries: [] };
+    const entries = templates.map((template) => {
       const event = sign(template);
       const entry = { event, json: JSON.stringify(event), audience: audienceOf(event) };
       return because === undefined ? entry : { ...entry, because };

@@ -188,6 +188,11 @@ export class Client {
     return mine.map((message) => message[2] as VerifiedEvent);
   }
 
+  /** The messages of that verb that no `next` has taken. */
+  seen(verb: string): readonly Message[] {
+    return this.#messages.filter((message) => message[0] === verb);
+  }
+
   async nextEvent(id: string): Promise<VerifiedEvent> {
     return (await this.next('EVENT', id))[2] as VerifiedEvent;
   }
