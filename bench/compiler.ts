@@ -15,13 +15,21 @@ const PLAIN = 'The deploy of "billing" failed at step 3 <retry> & was rolled bac
 const WORDS = 'Der Versuch <3> schlug fehl – siehe „Protokoll“ & Kanal; 失敗しました。🙂 ';
 
 export async function run(): Promise<BenchRow[]> {
-  return [againstFloor('ASCII', PLAIN), againstFloor('mixed scripts', WORDS), againstHalf()];
+  return [
+    againstFloor('ASCII', PLAIN),
+    againstFloor('mixed scripts', WORDS),
+    againstHalf('an ordinary turn', 2),
+    againstHalf('a large one', 8),
+  ];
 }
 
 function againstFloor(name: string, words: string): BenchRow {
   const input = turnOf(words, 1);
   const texts = textsOf(input);
-  const { subject, floor, ratio } = paired(() => compileTurn(input), () => escapeAndHash(texts));
+  const { subject, floor, ratio } = paired(
+    () => compileTurn(input),
+    () => escapeAndHash(texts),
+  );
   return {
     goal: 'P1',
     name: `compile a turn, ${name}`,
@@ -32,13 +40,16 @@ function againstFloor(name: string, words: string): BenchRow {
   };
 }
 
-function againstHalf(): BenchRow {
-  const half = turnOf(PLAIN, 8);
-  const whole = turnOf(PLAIN, 16);
-  const { subject, floor, ratio } = paired(() => compileTurn(whole), () => compileTurn(half));
+function againstHalf(name: string, scale: number): BenchRow {
+  const half = turnOf(PLAIN, scale);
+  const whole = turnOf(PLAIN, 2 * scale);
+  const { subject, floor, ratio } = paired(
+    () => compileTurn(whole),
+    () => compileTurn(half),
+  );
   return {
     goal: 'P1',
-    name: 'twice the input',
+    name: `twice ${name}`,
     ratio,
     floor: 'the time for half of it; at most 2.3',
     unit: 'time of the floor',
@@ -58,7 +69,11 @@ function escape(text: string): string {
 
 /** Eight layers, twenty messages of 300 characters and 10,000 characters of standing text, `scale` times over. */
 function turnOf(words: string, scale: number): TurnInput {
-  const text = (length: number): string => words.repeat(Math.ceil(length / words.length)).slice(0, length).toWellFormed();
+  const text = (length: number): string =>
+    words
+      .repeat(Math.ceil(length / words.length))
+      .slice(0, length)
+      .toWellFormed();
   const author = 'a'.repeat(64);
   const event = (index: number): TurnInput['events'][number] => ({
     rule: '@mention',
@@ -67,7 +82,11 @@ function turnOf(words: string, scale: number): TurnInput {
       pubkey: author,
       created_at: 1_700_000_000 + index,
       kind: 9,
-      tags: [['h', CHANNEL_ID], ['e', 'b'.repeat(64), '', 'reply'], ['p', 'c'.repeat(64)]],
+      tags: [
+        ['h', CHANNEL_ID],
+        ['e', 'b'.repeat(64), '', 'reply'],
+        ['p', 'c'.repeat(64)],
+      ],
       content: text(300),
       sig: 'd'.repeat(128),
     },

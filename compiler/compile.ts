@@ -26,7 +26,7 @@ export interface CompiledTurn {
 
 /**
  * Compiles `input`. Same value, same bytes, on every machine and in every year of rules version 1; time is linear in
- * the size of the input. Takes any value of the type; throws a `TypeError` (a bug of the caller) for one without events.
+ * the size of the input. Takes any value of the type; throws a `TypeError` (a caller's bug) for one without events.
  */
 export function compileTurn(input: TurnInput): CompiledTurn {
   const turn = wellFormedTurn(input);

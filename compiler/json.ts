@@ -16,7 +16,14 @@ const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 const LITERAL = /true|false|null/y;
 const FOUR_HEX = /[0-9a-fA-F]{4}/y;
 const ESCAPES: ReadonlyMap<string, string> = new Map([
-  ['"', '"'], ['\\', '\\'], ['/', '/'], ['b', '\b'], ['f', '\f'], ['n', '\n'], ['r', '\r'], ['t', '\t'],
+  ['"', '"'],
+  ['\\', '\\'],
+  ['/', '/'],
+  ['b', '\b'],
+  ['f', '\f'],
+  ['n', '\n'],
+  ['r', '\r'],
+  ['t', '\t'],
 ]);
 
 /** The one value that `source` holds. Throws `Refused`. */
@@ -63,7 +70,8 @@ function readObject(cursor: Cursor, path: string, depth: number): Json {
     if (cursor.source[start] !== '"') unexpected(cursor, path, 'a member name in double quotes');
     const name = readString(cursor, path);
     const inner = memberPath(path, name);
-    if (members.has(name)) fault(cursor.source, start, { path: inner, expected: 'each member once', found: quoted(name) });
+    if (members.has(name))
+      fault(cursor.source, start, { path: inner, expected: 'each member once', found: quoted(name) });
     skipWhiteSpace(cursor);
     if (!take(cursor, ':')) unexpected(cursor, inner, '":"');
     members.set(name, readValue(cursor, inner, depth));

@@ -15,7 +15,7 @@ export interface Optional<T> {
 
 /** A reader for every member of `T`; the type demands `Optional` exactly where `T` has a `?`. */
 export type Shape<T> = {
-  readonly [K in keyof T]-?: Record<never, never> extends Pick<T, K> ? Optional<Exclude<T[K], undefined>> : Reader<T[K]>;
+  readonly [K in keyof T]-?: undefined extends T[K] ? Optional<Exclude<T[K], undefined>> : Reader<T[K]>;
 };
 
 export function optional<T>(reader: Reader<T>): Optional<T> {
@@ -43,7 +43,11 @@ export function closed<T extends object>(shape: Shape<T>): Reader<T> {
 }
 
 /** An object whose names all pass `isName`. */
-export function mapOf<T>(isName: (name: string) => boolean, expectedName: string, reader: Reader<T>): Reader<Record<string, T>> {
+export function mapOf<T>(
+  isName: (name: string) => boolean,
+  expectedName: string,
+  reader: Reader<T>,
+): Reader<Record<string, T>> {
   return (value, path) => {
     const object = record(value, path);
     const entries = Object.keys(object).map((name): [string, T] => {

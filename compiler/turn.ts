@@ -69,7 +69,7 @@ export interface Standing {
   readonly channelCanvas?: string;
 }
 
-/** `system`: the adapter takes a system role; `prompt`: it does not, and this is the first message; `sent`: it has it. */
+/** `system`: the adapter takes a system role; `prompt`: it does not, and has read nothing yet; `sent`: it has. */
 export type StandingRole = 'system' | 'prompt' | 'sent';
 
 /** One turn as data. `events` (1..50) in prompt order, oldest first; the last decides scope and reply anchor. */

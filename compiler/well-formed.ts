@@ -52,5 +52,7 @@ function profileOf({ displayName, nip05, isAgent }: Profile): Profile {
 }
 
 function standingOf(standing: Standing): Standing {
-  return Object.fromEntries(Object.entries(standing).map(([section, text]: [string, string]) => [section, wellFormed(text)]));
+  return Object.fromEntries(
+    Object.entries(standing).map(([section, text]: [string, string]) => [section, wellFormed(text)]),
+  );
 }

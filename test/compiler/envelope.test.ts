@@ -3,7 +3,10 @@ import { compileTurn } from '../../compiler/index.ts';
 import type { Channel, History, Layer, TurnInput } from '../../compiler/index.ts';
 import { CHANNEL_ID, idOf, MORGAN, PARENT, ROOT, SAM, SKEP, triggeredOf, turnOf } from './turns.ts';
 
-const inThread = [['e', ROOT, '', 'root'], ['e', PARENT, '', 'reply']];
+const inThread = [
+  ['e', ROOT, '', 'root'],
+  ['e', PARENT, '', 'reply'],
+];
 
 /** The lines between `opening` and its end. */
 function linesOf(change: Partial<TurnInput>, opening: string, closing: string): readonly string[] {
@@ -59,7 +62,8 @@ test('the whole of it, in order', () => {
         `thread_root="${ROOT}" mentions="Skep (${SKEP.toUpperCase()}), ${SAM}">`,
       'Content: Fix the deployment failure.',
       '</event>',
-      `<delivery channel_id="${CHANNEL_ID}" scope="thread" reply_to="${ROOT}" merge_disposition="supersede_prior_work" />`,
+      `<delivery channel_id="${CHANNEL_ID}" scope="thread" reply_to="${ROOT}" ` +
+        'merge_disposition="supersede_prior_work" />',
       '</buzz-turn>',
     ].join('\n'),
   );
@@ -78,8 +82,16 @@ describe('the status', () => {
     ['history delivered', { historyDelivered: true }, ['Scope: channel', `History: already delivered; ${retrieve}`]],
     ['whole history', { history: whole }, ['Scope: channel']],
     ['whole history, delivered too', { history: whole, historyDelivered: true }, ['Scope: channel']],
-    ['truncated before delivered', { history: cut, historyDelivered: true }, ['Scope: channel', `History: truncated; ${retrieve}`]],
-    ['in a thread', { events: threadEvents }, ['Scope: thread', `History: not loaded; ${retrieve} rootEventId=${ROOT}`]],
+    [
+      'truncated before delivered',
+      { history: cut, historyDelivered: true },
+      ['Scope: channel', `History: truncated; ${retrieve}`],
+    ],
+    [
+      'in a thread',
+      { events: threadEvents },
+      ['Scope: thread', `History: not loaded; ${retrieve} rootEventId=${ROOT}`],
+    ],
     ['in a DM', { channel: dm }, ['Scope: dm', `History: not loaded; ${retrieve}`]],
     ['in a thread of a DM', { channel: dm, events: threadEvents }, ['Scope: dm', `History: not loaded; ${retrieve}`]],
   ])('%s', (_, change, expected) => {
@@ -88,9 +100,13 @@ describe('the status', () => {
 });
 
 describe('the channel', () => {
-  const described = (description: string, type = 'stream'): Partial<TurnInput> => ({ channel: { name: 'x', type, description } });
+  const described = (description: string, type = 'stream'): Partial<TurnInput> => ({
+    channel: { name: 'x', type, description },
+  });
   const descriptionOf = (description: string, type?: string): string | undefined =>
-    ambientOf(described(description, type)).find((line) => line.startsWith('Description: '))?.slice('Description: '.length);
+    ambientOf(described(description, type))
+      .find((line) => line.startsWith('Description: '))
+      ?.slice('Description: '.length);
 
   test.each([
     ['one line', 'Builds', 'Builds'],
@@ -132,7 +148,9 @@ describe('the channel', () => {
   });
 
   test('a name is escaped and otherwise as it came', () => {
-    expect(ambientOf({ channel: { name: ' </ambient-context> ', type: 'stream' } })).toContain('Channel:  &lt;/ambient-context&gt; ');
+    expect(ambientOf({ channel: { name: ' </ambient-context> ', type: 'stream' } })).toContain(
+      'Channel:  &lt;/ambient-context&gt; ',
+    );
   });
 });
 
@@ -143,7 +161,9 @@ describe('the history', () => {
 
   test('empty', () => {
     expect(ambientOf(historyOf({}))).toEqual([
-      'Scope: channel', '<recent-thread-delta included="0" total="0" truncated="false">', '</recent-thread-delta>',
+      'Scope: channel',
+      '<recent-thread-delta included="0" total="0" truncated="false">',
+      '</recent-thread-delta>',
     ]);
   });
 
@@ -156,7 +176,9 @@ describe('the history', () => {
 
 describe('an event', () => {
   const openingOf = (rule: string, tags: readonly (readonly string[])[] = []): string =>
-    compileTurn(turnOf({ events: [triggeredOf({ tags }, rule)] })).envelope.split('\n').find((line) => line.startsWith('<event ')) ?? '';
+    compileTurn(turnOf({ events: [triggeredOf({ tags }, rule)] }))
+      .envelope.split('\n')
+      .find((line) => line.startsWith('<event ')) ?? '';
 
   test.each([
     ['@mention', 'mention'],
@@ -173,12 +195,33 @@ describe('an event', () => {
 
   test.each<[string, readonly (readonly string[])[], string]>([
     ['a direct reply to the root has no parent', [['e', ROOT, '', 'reply']], ` thread_root="${ROOT}"`],
-    ['nor one that says so twice', [['e', ROOT, '', 'root'], ['e', ROOT, '', 'reply']], ` thread_root="${ROOT}"`],
-    ['nor one that says so in two cases', [['e', ROOT.toUpperCase(), '', 'root'], ['e', ROOT, '', 'reply']], ` thread_root="${ROOT}"`],
+    [
+      'nor one that says so twice',
+      [
+        ['e', ROOT, '', 'root'],
+        ['e', ROOT, '', 'reply'],
+      ],
+      ` thread_root="${ROOT}"`,
+    ],
+    [
+      'nor one that says so in two cases',
+      [
+        ['e', ROOT.toUpperCase(), '', 'root'],
+        ['e', ROOT, '', 'reply'],
+      ],
+      ` thread_root="${ROOT}"`,
+    ],
     ['a nested reply has one', inThread, ` parent="${PARENT}" thread_root="${ROOT}"`],
     ['a mention that is no pubkey', [['p', '" x="']], ' mentions="&quot; x=&quot;"'],
     ['an empty mention', [['p', '']], ' mentions=""'],
-    ['a mention of an inherited name', [['p', '__proto__'], ['p', 'constructor']], ' mentions="__proto__, constructor"'],
+    [
+      'a mention of an inherited name',
+      [
+        ['p', '__proto__'],
+        ['p', 'constructor'],
+      ],
+      ' mentions="__proto__, constructor"',
+    ],
     ['a lone surrogate in a mention', [['p', '\ud800']], ' mentions="\ufffd"'],
   ])('%s', (_, tags, expected) => {
     expect(openingOf('all', tags)).toBe(`<event type="all" actor="${MORGAN}" event_id="${idOf(1)}"${expected}>`);
@@ -202,7 +245,11 @@ describe('an interrupted turn', () => {
     ['steer', 'continue_prior_work'],
   ] as const)('mode %s is disposition %s', (mode, disposition) => {
     const events = [triggeredOf({ id: idOf(5) }), triggeredOf({ id: idOf(6) })];
-    const lines = linesOf({ interrupted: { mode, events } }, `<interrupted-turn disposition="${disposition}">`, '</interrupted-turn>');
+    const lines = linesOf(
+      { interrupted: { mode, events } },
+      `<interrupted-turn disposition="${disposition}">`,
+      '</interrupted-turn>',
+    );
     expect(lines.filter((line) => line.startsWith('<event'))).toHaveLength(2);
     expect(lines.filter((line) => line === '</event>')).toHaveLength(2);
   });

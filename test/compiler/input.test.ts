@@ -16,25 +16,39 @@ const FULL = turnOf({
   historyDelivered: true,
   profiles: { [MORGAN]: { displayName: 'Morgan', nip05: 'm@example.com', isAgent: false }, [SAM]: {} },
   standing: {
-    workspace: '', base: '', system: '', teamInstructions: '', coreMemory: '', huddleInstructions: '', channelCanvas: '',
+    workspace: '',
+    base: '',
+    system: '',
+    teamInstructions: '',
+    coreMemory: '',
+    huddleInstructions: '',
+    channelCanvas: '',
   },
   standingRole: 'prompt',
 });
 
 type Step = string | number;
 const GONE = Symbol('gone');
+const UUID_EXPECTED = 'a lowercase hyphenated UUID';
 
 /** `value` with what stands at `steps` replaced by `member`, added, or taken away. */
 function changed(value: unknown, [step, ...rest]: readonly Step[], member: unknown): unknown {
   if (step === undefined) return member;
-  if (Array.isArray(value)) return value.map((item, index) => (index === step ? changed(item, rest, member) : item));
+  if (Array.isArray(value)) {
+    return value.map((item: unknown, index) => (index === step ? changed(item, rest, member) : item));
+  }
   const entries = Object.entries(value ?? {}).filter(([name]) => name !== step);
   const inner = changed(Object.entries(value ?? {}).find(([name]) => name === step)?.[1], rest, member);
   return Object.fromEntries(inner === GONE ? entries : [...entries, [String(step), inner]]);
 }
 
 function pathOf(steps: readonly Step[]): string {
-  return steps.map((step) => (typeof step === 'number' ? `[${String(step)}]` : `.${step}`)).join('').replace(/^\./, '') || '$';
+  return (
+    steps
+      .map((step) => (typeof step === 'number' ? `[${String(step)}]` : `.${step}`))
+      .join('')
+      .replace(/^\./, '') || '$'
+  );
 }
 
 test('a full and a bare turn are read as they are', () => {
@@ -68,10 +82,15 @@ describe('refused, with the path and what was found', () => {
     [['v'], GONE, undefined, '1'],
     [['v'], 2, '2', '1'],
     [['v'], '1', '"1"', '1'],
-    [['channelId'], GONE, undefined, 'a lowercase hyphenated UUID'],
-    [['channelId'], CHANNEL_ID.toUpperCase(), '"0B9C1F5E-6A53-4D0E-9A57-…" (length 36)', 'a lowercase hyphenated UUID'],
-    [['channelId'], CHANNEL_ID.replaceAll('-', ''), '"0b9c1f5e6a534d0e9a573f1f…" (length 32)', 'a lowercase hyphenated UUID'],
-    [['channelId'], `${CHANNEL_ID}\n`, '"0b9c1f5e-6a53-4d0e-9a57-…" (length 37)', 'a lowercase hyphenated UUID'],
+    [['channelId'], GONE, undefined, UUID_EXPECTED],
+    [['channelId'], CHANNEL_ID.toUpperCase(), '"0B9C1F5E-6A53-4D0E-9A57-…" (length 36)', UUID_EXPECTED],
+    [
+      ['channelId'],
+      CHANNEL_ID.replaceAll('-', ''),
+      '"0b9c1f5e6a534d0e9a573f1f…" (length 32)',
+      UUID_EXPECTED,
+    ],
+    [['channelId'], `${CHANNEL_ID}\n`, '"0b9c1f5e-6a53-4d0e-9a57-…" (length 37)', UUID_EXPECTED],
     [['channel'], null, 'null', 'an object'],
     [['channel'], undefined, undefined, 'an object'],
     [['channel', 'name'], GONE, undefined, 'a string'],
@@ -88,7 +107,12 @@ describe('refused, with the path and what was found', () => {
     [['events', 0, 'rules'], [], 'an array of 0', 'no member of this name'],
     [[...event, 'id'], 'A0'.repeat(32), '"A0A0A0A0A0A0A0A0A0A0A0A0…" (length 64)', '64 lowercase hex characters'],
     [[...event, 'id'], 'a'.repeat(63), '"aaaaaaaaaaaaaaaaaaaaaaaa…" (length 63)', '64 lowercase hex characters'],
-    [[...event, 'pubkey'], `${'a'.repeat(64)}\n`, '"aaaaaaaaaaaaaaaaaaaaaaaa…" (length 65)', '64 lowercase hex characters'],
+    [
+      [...event, 'pubkey'],
+      `${'a'.repeat(64)}\n`,
+      '"aaaaaaaaaaaaaaaaaaaaaaaa…" (length 65)',
+      '64 lowercase hex characters',
+    ],
     [[...event, 'pubkey'], 'nsec1qqqqqqqq', 'a secret key (not shown)', '64 lowercase hex characters'],
     [[...event, 'created_at'], 1.5, '1.5', 'whole seconds since 1970'],
     [[...event, 'created_at'], -1, '-1', 'whole seconds since 1970'],
@@ -129,29 +153,45 @@ describe('refused, with the path and what was found', () => {
     '$path: $found',
     ({ steps, member, found, expected, path }) => {
       expect(parseTurnInput(changed(FULL, steps, member))).toEqual({
-        ok: false, path, expected, ...(found === undefined ? {} : { found }),
+        ok: false,
+        path,
+        expected,
+        ...(found === undefined ? {} : { found }),
       });
     },
   );
 
   test('a profile under a name that is no lowercase pubkey', () => {
     const refused = (name: string) => parseTurnInput({ ...FULL, profiles: Object.fromEntries([[name, {}]]) });
-    const expected = '64 lowercase hex characters as the member\'s name';
+    const expected = "64 lowercase hex characters as the member's name";
     expect(refused(MORGAN.toUpperCase())).toEqual({
-      ok: false, path: 'profiles["AAAAAAAAAAAAAAAAAAAAAAAA…" (length 64)]', expected, found: '"AAAAAAAAAAAAAAAAAAAAAAAA…" (length 64)',
+      ok: false,
+      path: 'profiles["AAAAAAAAAAAAAAAAAAAAAAAA…" (length 64)]',
+      expected,
+      found: '"AAAAAAAAAAAAAAAAAAAAAAAA…" (length 64)',
     });
     expect(refused('__proto__')).toEqual({ ok: false, path: 'profiles.__proto__', expected, found: '"__proto__"' });
-    expect(refused('nsec1qqqq')).toMatchObject({ path: 'profiles[a secret key (not shown)]', found: 'a secret key (not shown)' });
+    expect(refused('nsec1qqqq')).toMatchObject({
+      path: 'profiles[a secret key (not shown)]',
+      found: 'a secret key (not shown)',
+    });
   });
 
   test('a member of a profile, under its shortened pubkey', () => {
     expect(parseTurnInput({ ...FULL, profiles: { [MORGAN]: { isAgent: 1 } } })).toEqual({
-      ok: false, path: 'profiles["aaaaaaaaaaaaaaaaaaaaaaaa…" (length 64)].isAgent', expected: 'true or false', found: '1',
+      ok: false,
+      path: 'profiles["aaaaaaaaaaaaaaaaaaaaaaaa…" (length 64)].isAgent',
+      expected: 'true or false',
+      found: '1',
     });
   });
 
   test('a hole in an array', () => {
-    expect(parseTurnInput({ ...FULL, events: new Array(2) })).toEqual({ ok: false, path: 'events[0]', expected: 'an object' });
+    expect(parseTurnInput({ ...FULL, events: new Array(2) })).toEqual({
+      ok: false,
+      path: 'events[0]',
+      expected: 'an object',
+    });
   });
 
   test('an inherited member is no member', () => {
@@ -174,7 +214,12 @@ describe('refused, with the path and what was found', () => {
 });
 
 test('a fault of the value itself is no refusal', () => {
-  const value = { ...FULL, get standing(): never { throw new RangeError('bug'); } };
+  const value = {
+    ...FULL,
+    get standing(): never {
+      throw new RangeError('bug');
+    },
+  };
   expect(() => parseTurnInput(value)).toThrow(RangeError);
 });
 

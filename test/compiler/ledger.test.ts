@@ -1,5 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { appendSteer, compileSteer, compileTurn, ledgerManifest, manifestOf, openLedger } from '../../compiler/index.ts';
+import {
+  appendSteer,
+  compileSteer,
+  compileTurn,
+  ledgerManifest,
+  manifestOf,
+  openLedger,
+} from '../../compiler/index.ts';
 import { CHANNEL_ID, deepFreeze, idOf, MORGAN, triggeredOf, turnOf } from './turns.ts';
 
 const steered = (number: number, content = 'Also the tests.') =>
@@ -31,7 +38,9 @@ describe('a steer', () => {
 
   test('adds three layers: the message, where to answer, how to go on', () => {
     const { text, layers } = steered(2);
-    expect(layers.map((row) => [row.order, row.layer, row.scope, row.source, row.authority, row.freshness].join(' '))).toEqual([
+    expect(
+      layers.map((row) => [row.order, row.layer, row.scope, row.source, row.authority, row.freshness].join(' ')),
+    ).toEqual([
       '7 current_instruction turn nostr_event authoritative current',
       '8 delivery_contract turn buzz_routing routing_constraint current',
       '8 steer_delivery_contract turn steer_framing routing_constraint current',
@@ -72,7 +81,10 @@ describe('a ledger', () => {
 
   test('the order of steers is part of it', () => {
     const [one, two] = [steered(2).layers, steered(3).layers];
-    const hashes = [[one, two], [two, one]].map((steers) => ledgerManifest(steers.reduce(appendSteer, openLedger(manifest))).hash);
+    const hashes = [
+      [one, two],
+      [two, one],
+    ].map((steers) => ledgerManifest(steers.reduce(appendSteer, openLedger(manifest))).hash);
     expect(hashes[0]).not.toBe(hashes[1]);
   });
 

@@ -81,7 +81,9 @@ function named(name: string, change: Partial<TurnInput> = {}): Layer | undefined
 
 describe('the layers of a turn', () => {
   test('every row of the table, in its order', () => {
-    const rows = layersOf().map((row) => [row.order, row.layer, row.scope, row.source, row.authority, row.freshness, row.truncated].join(' '));
+    const rows = layersOf().map((row) =>
+      [row.order, row.layer, row.scope, row.source, row.authority, row.freshness, row.truncated].join(' '),
+    );
     expect(rows).toEqual([
       '1 platform_contract runtime base_prompt instructions configured false',
       '2 persona_and_team_guidance agent_community agent_configuration instructions configured false',
@@ -99,7 +101,15 @@ describe('the layers of a turn', () => {
   test('members in the specified order', () => {
     for (const row of layersOf()) {
       expect(Object.keys(row)).toEqual([
-        'order', 'layer', 'scope', 'source', 'version', 'authority', 'freshness', 'estimatedTokens', 'truncated',
+        'order',
+        'layer',
+        'scope',
+        'source',
+        'version',
+        'authority',
+        'freshness',
+        'estimatedTokens',
+        'truncated',
       ]);
     }
   });
@@ -116,7 +126,8 @@ describe('the layers of a turn', () => {
 
   test('each fragment is versioned as rendered', () => {
     const { envelope } = compileTurn(FULL);
-    const between = (first: string, last: string): string => envelope.slice(envelope.indexOf(first), envelope.indexOf(last) + last.length);
+    const between = (first: string, last: string): string =>
+      envelope.slice(envelope.indexOf(first), envelope.indexOf(last) + last.length);
     expect(named('context_status')?.version).toBe(sha(between('Scope:', `channelId=${FULL.channelId}`)));
     expect(named('interrupted_turn')?.version).toBe(sha(between('<interrupted-turn', '</interrupted-turn>')));
     expect(named('delivery_contract')?.version).toBe(sha(between('<delivery', '/>')));
@@ -126,7 +137,10 @@ describe('the layers of a turn', () => {
 
   test('the history is versioned by its messages, in the specified member order', () => {
     expect(named('recent_thread_delta')?.version).toBe(
-      sha(`{"messages":[["${idOf(3)}","${SAM}",12,"a \\"quoted\\" \\n line"]],"scope":"thread","total":4,"truncated":true}`),
+      sha(
+        `{"messages":[["${idOf(3)}","${SAM}",12,"a \\"quoted\\" \\n line"]],` +
+          '"scope":"thread","total":4,"truncated":true}',
+      ),
     );
   });
 
@@ -139,11 +153,15 @@ describe('the layers of a turn', () => {
     const { history } = FULL;
     if (history === undefined) throw new Error('no history');
     const messages = history.messages.map((message) => ({ ...message, ...change }));
-    expect(named('recent_thread_delta', { history: { ...history, messages } })?.version).not.toBe(named('recent_thread_delta')?.version);
+    expect(named('recent_thread_delta', { history: { ...history, messages } })?.version).not.toBe(
+      named('recent_thread_delta')?.version,
+    );
   });
 
   test('a history in a DM has that scope', () => {
-    expect(named('recent_thread_delta', { history: { scope: 'dm', messages: [], total: 0, truncated: false } })).toMatchObject({
+    expect(
+      named('recent_thread_delta', { history: { scope: 'dm', messages: [], total: 0, truncated: false } }),
+    ).toMatchObject({
       scope: 'dm',
       truncated: false,
       version: sha('{"messages":[],"scope":"dm","total":0,"truncated":false}'),
@@ -154,19 +172,31 @@ describe('the layers of a turn', () => {
     expect(named('current_instruction')?.version).toBe(idOf(1));
     const events = [triggeredOf(), triggeredOf({ id: idOf(9) })];
     const { envelope } = compileTurn({ ...FULL, events });
-    const blocks = envelope.slice(envelope.indexOf('</ambient-context>\n') + '</ambient-context>\n'.length, envelope.indexOf('\n<delivery'));
+    const blocks = envelope.slice(
+      envelope.indexOf('</ambient-context>\n') + '</ambient-context>\n'.length,
+      envelope.indexOf('\n<delivery'),
+    );
     expect(named('current_instruction', { events })?.version).toBe(sha(blocks));
   });
 
   test('blank ones are omitted, and the workspace is none', () => {
-    const bare = turnOf({ standing: { workspace: 'w', base: '\u0085', system: ' ', coreMemory: '\n', channelCanvas: '' } });
+    const bare = turnOf({
+      standing: { workspace: 'w', base: '\u0085', system: ' ', coreMemory: '\n', channelCanvas: '' },
+    });
     expect(compileTurn(bare).manifest.layers.map(({ layer: name }) => name)).toEqual([
-      'context_status', 'current_instruction', 'delivery_contract',
+      'context_status',
+      'current_instruction',
+      'delivery_contract',
     ]);
   });
 
   test.each([
-    ['a', 1], ['abcd', 1], ['abcde', 2], ['😀😀😀😀', 1], ['😀😀😀😀😀', 2], ['\ud83d'.repeat(5), 2],
+    ['a', 1],
+    ['abcd', 1],
+    ['abcde', 2],
+    ['😀😀😀😀', 1],
+    ['😀😀😀😀😀', 2],
+    ['\ud83d'.repeat(5), 2],
   ])('%j is estimated as %i tokens', (base, tokens) => {
     expect(named('platform_contract', { standing: { base } })?.estimatedTokens).toBe(tokens);
   });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Profile } from '../../compiler/index.ts';
+import type { Profile, Profiles } from '../../compiler/index.ts';
 import { peopleOf } from '../../compiler/people.ts';
 import { MORGAN, SAM } from './turns.ts';
 
@@ -48,7 +48,8 @@ describe('a label', () => {
   });
 
   test('no inherited member is a profile', () => {
-    const people = peopleOf({});
+    const inherited: Profiles = Object.create({ toString: { displayName: 'x', isAgent: true } }) as Profiles;
+    const people = peopleOf(inherited);
     for (const name of ['constructor', '__proto__', 'toString', 'hasOwnProperty']) {
       expect(people.label(name)).toBeUndefined();
       expect(people.isAgent(name)).toBe(false);
@@ -58,5 +59,10 @@ describe('a label', () => {
 
 test('an agent is who is known to be one', () => {
   const people = peopleOf({ [MORGAN]: { isAgent: true }, [SAM]: { isAgent: false } });
-  expect([MORGAN, MORGAN.toUpperCase(), SAM, 'x'].map((who) => people.isAgent(who))).toEqual([true, true, false, false]);
+  expect([MORGAN, MORGAN.toUpperCase(), SAM, 'x'].map((who) => people.isAgent(who))).toEqual([
+    true,
+    true,
+    false,
+    false,
+  ]);
 });

@@ -13,7 +13,9 @@ if (process.env['SKEP_BLESS'] === '1') {
   for (const turn of built) writeFileSync(new URL(`${turn.name}.json`, FOLDER), textOfTurn(turn));
 }
 
-const names = readdirSync(FOLDER).filter((name) => name.endsWith('.json')).map((name) => name.slice(0, -'.json'.length));
+const names = readdirSync(FOLDER)
+  .filter((name) => name.endsWith('.json'))
+  .map((name) => name.slice(0, -'.json'.length));
 
 interface Recorded {
   readonly provenance: unknown;

@@ -6,7 +6,10 @@ import { CHANNEL_ID, idOf, MORGAN, PARENT, ROOT, SAM, SKEP, tagged, triggeredOf,
 const stream: Channel = { name: 'engineering', type: 'stream' };
 const dm: Channel = { name: 'Morgan', type: 'dm' };
 const agents: Profiles = { [MORGAN]: { isAgent: true }, [SKEP]: { isAgent: true } };
-const inThread = [['e', ROOT, '', 'root'], ['e', PARENT, '', 'reply']];
+const inThread = [
+  ['e', ROOT, '', 'root'],
+  ['e', PARENT, '', 'reply'],
+];
 
 /** The delivery line of a turn. */
 function deliveryOf(change: Partial<TurnInput>): string {
@@ -24,19 +27,59 @@ describe('scope and reply anchor', () => {
     ['a stream is no DM', { channel: stream }, `scope="channel" reply_to="${idOf(1)}"`],
     ['another word is no DM', { channel: { name: 'x', type: 'DM' } }, `scope="channel" reply_to="${idOf(1)}"`],
     ['DM, top level: none', { channel: dm }, 'scope="dm"'],
-    ['DM, in a thread: the last event', { channel: dm, events: tagged(...inThread) }, `scope="dm" reply_to="${idOf(1)}"`],
-    ['DM between agents: as any DM', { channel: dm, profiles: agents, events: tagged(...inThread) }, `scope="dm" reply_to="${idOf(1)}"`],
+    [
+      'DM, in a thread: the last event',
+      { channel: dm, events: tagged(...inThread) },
+      `scope="dm" reply_to="${idOf(1)}"`,
+    ],
+    [
+      'DM between agents: as any DM',
+      { channel: dm, profiles: agents, events: tagged(...inThread) },
+      `scope="dm" reply_to="${idOf(1)}"`,
+    ],
     ['agent, no mention: none', { profiles: agents }, 'scope="channel"'],
     ['agent, mentions an agent: none', { profiles: agents, events: tagged(['p', SKEP]) }, 'scope="channel"'],
-    ['agent, mentions an agent in upper case: none', { profiles: agents, events: tagged(['p', SKEP.toUpperCase()]) }, 'scope="channel"'],
+    [
+      'agent, mentions an agent in upper case: none',
+      { profiles: agents, events: tagged(['p', SKEP.toUpperCase()]) },
+      'scope="channel"',
+    ],
     ['agent in a thread: none', { profiles: agents, events: tagged(...inThread, ['p', SKEP]) }, 'scope="thread"'],
-    ['agent, mentions a stranger: a person', { profiles: agents, events: tagged(['p', SKEP], ['p', SAM]) }, `scope="channel" reply_to="${idOf(1)}"`],
-    ['agent, mentions what is no pubkey: a person', { profiles: agents, events: tagged(['p', 'constructor']) }, `scope="channel" reply_to="${idOf(1)}"`],
-    ['agent, mentions a person in a thread', { profiles: agents, events: tagged(...inThread, ['p', SAM]) }, `scope="thread" reply_to="${ROOT}"`],
-    ['known and no agent: a person', { profiles: { [MORGAN]: { isAgent: false } } }, `scope="channel" reply_to="${idOf(1)}"`],
-    ['known, agent or not unsaid: a person', { profiles: { [MORGAN]: { displayName: 'M' } } }, `scope="channel" reply_to="${idOf(1)}"`],
-    ['interrupt', { interrupted: { mode: 'interrupt', events: [triggeredOf()] } }, `scope="channel" reply_to="${idOf(1)}" merge_disposition="supersede_prior_work"`],
-    ['steer', { interrupted: { mode: 'steer', events: [triggeredOf()] } }, `scope="channel" reply_to="${idOf(1)}" merge_disposition="continue_prior_work"`],
+    [
+      'agent, mentions a stranger: a person',
+      { profiles: agents, events: tagged(['p', SKEP], ['p', SAM]) },
+      `scope="channel" reply_to="${idOf(1)}"`,
+    ],
+    [
+      'agent, mentions what is no pubkey: a person',
+      { profiles: agents, events: tagged(['p', 'constructor']) },
+      `scope="channel" reply_to="${idOf(1)}"`,
+    ],
+    [
+      'agent, mentions a person in a thread',
+      { profiles: agents, events: tagged(...inThread, ['p', SAM]) },
+      `scope="thread" reply_to="${ROOT}"`,
+    ],
+    [
+      'known and no agent: a person',
+      { profiles: { [MORGAN]: { isAgent: false } } },
+      `scope="channel" reply_to="${idOf(1)}"`,
+    ],
+    [
+      'known, agent or not unsaid: a person',
+      { profiles: { [MORGAN]: { displayName: 'M' } } },
+      `scope="channel" reply_to="${idOf(1)}"`,
+    ],
+    [
+      'interrupt',
+      { interrupted: { mode: 'interrupt', events: [triggeredOf()] } },
+      `scope="channel" reply_to="${idOf(1)}" merge_disposition="supersede_prior_work"`,
+    ],
+    [
+      'steer',
+      { interrupted: { mode: 'steer', events: [triggeredOf()] } },
+      `scope="channel" reply_to="${idOf(1)}" merge_disposition="continue_prior_work"`,
+    ],
   ])('%s', (_, change, expected) => {
     expect(deliveryOf(change)).toBe(line(expected));
   });

@@ -42,7 +42,11 @@ describe('what a section loses', () => {
     ['huddleInstructions', 'a b'],
     ['channelCanvas', ' \u0085a b\t '],
   ])('%s', (section, expected) => {
-    expect(textOf({ [section]: RAGGED })?.split('>\n')[1]?.split('\n<')[0]).toBe(expected);
+    expect(
+      textOf({ [section]: RAGGED })
+        ?.split('>\n')[1]
+        ?.split('\n<')[0],
+    ).toBe(expected);
   });
 
   test.each(Object.keys(all))('a blank %s is omitted', (section) => {
@@ -51,7 +55,9 @@ describe('what a section loses', () => {
   });
 
   test('a blank one between two leaves one blank line', () => {
-    expect(textOf({ workspace: 'a', base: ' ', system: 'c' })).toBe('<workspace>\na\n</workspace>\n\n<system>\nc\n</system>');
+    expect(textOf({ workspace: 'a', base: ' ', system: 'c' })).toBe(
+      '<workspace>\na\n</workspace>\n\n<system>\nc\n</system>',
+    );
   });
 
   test('content is escaped and made well-formed', () => {
@@ -92,7 +98,9 @@ describe('where it goes', () => {
   });
 
   test('envelope and manifest are the same for every role', () => {
-    const roles = (['system', 'prompt', 'sent'] as const).map((standingRole) => compileTurn(turnOf({ standing, standingRole })));
+    const roles = (['system', 'prompt', 'sent'] as const).map((standingRole) =>
+      compileTurn(turnOf({ standing, standingRole })),
+    );
     expect(new Set(roles.map(({ envelope }) => envelope)).size).toBe(1);
     expect(new Set(roles.map(({ manifest }) => JSON.stringify(manifest))).size).toBe(1);
     expect(roles[0]?.manifest.layers.map(({ layer }) => layer)).toContain('platform_contract');

@@ -15,7 +15,11 @@ describe('the thread of an event', () => {
     ['a lone root', [root], undefined],
     ['the last root wins', [['e', OTHER, '', 'root'], root, reply], { root: ROOT, parent: PARENT }],
     ['the last reply wins', [root, ['e', OTHER, '', 'reply'], reply], { root: ROOT, parent: PARENT }],
-    ['a last one that does not count does not win', [root, reply, ['e', 'zz', '', 'reply']], { root: ROOT, parent: PARENT }],
+    [
+      'a last one that does not count does not win',
+      [root, reply, ['e', 'zz', '', 'reply']],
+      { root: ROOT, parent: PARENT },
+    ],
     ['upper case ids are lowered', [['e', ROOT.toUpperCase(), '', 'reply']], { root: ROOT, parent: ROOT }],
     ['five elements', [['e', ROOT, '', 'reply', MORGAN]], { root: ROOT, parent: ROOT }],
     ['three elements', [['e', ROOT, '']], undefined],
@@ -27,7 +31,14 @@ describe('the thread of an event', () => {
     ['65 characters', [['e', `${ROOT}0`, '', 'reply']], undefined],
     ['a line break after 64 characters', [['e', `${ROOT}\n`, '', 'reply']], undefined],
     ['not hex', [['e', 'g'.repeat(64), '', 'reply']], undefined],
-    ['another tag', [['E', ROOT, '', 'reply'], ['q', ROOT, '', 'reply']], undefined],
+    [
+      'another tag',
+      [
+        ['E', ROOT, '', 'reply'],
+        ['q', ROOT, '', 'reply'],
+      ],
+      undefined,
+    ],
     ['an empty tag', [[]], undefined],
   ])('%s', (_, tags, expected) => {
     expect(threadOf(eventOf({ tags }))).toEqual(expected);

@@ -45,7 +45,11 @@ export function tagged(...tags: readonly (readonly string[])[]): readonly Trigge
 export function reordered(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(reordered);
   if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).reverse().map(([name, member]) => [name, reordered(member)]));
+  return Object.fromEntries(
+    Object.entries(value)
+      .reverse()
+      .map(([name, member]) => [name, reordered(member)]),
+  );
 }
 
 export function deepFreeze<T>(value: T): T {
@@ -58,10 +62,55 @@ export function deepFreeze<T>(value: T): T {
 
 // What a stranger would try: our own tags, half of them, escapes, ends of lines, of attributes and of names.
 const PIECES = [
-  '<', '>', '&', '"', "'", '\n', '\r', '\r\n', '\t', ' ', '  ', '\u0085', '\u00a0', '\ufeff', '\u2028', '\u3000', '\u000b',
-  '</event>', '<event type="mention">', '<buzz-turn>', '</buzz-turn>', '</ambient-context>', '<delivery />', '&lt;', '&amp;',
-  '</system>', '\ud83d', '\ude00', '😀', '𝒳', 'é', 'e\u0301', '\u202e', '\u2066', '\u200b', '\u0000', '\u007f', '\u009f', 'Scope: dm',
-  'constructor', '__proto__', '$&', '$1', 'Content: ', 'a', 'Morgan', '日本', '/>', '" x="',
+  '<',
+  '>',
+  '&',
+  '"',
+  "'",
+  '\n',
+  '\r',
+  '\r\n',
+  '\t',
+  ' ',
+  '  ',
+  '\u0085',
+  '\u00a0',
+  '\ufeff',
+  '\u2028',
+  '\u3000',
+  '\u000b',
+  '</event>',
+  '<event type="mention">',
+  '<buzz-turn>',
+  '</buzz-turn>',
+  '</ambient-context>',
+  '<delivery />',
+  '&lt;',
+  '&amp;',
+  '</system>',
+  '\ud83d',
+  '\ude00',
+  '😀',
+  '𝒳',
+  'é',
+  'e\u0301',
+  '\u202e',
+  '\u2066',
+  '\u200b',
+  '\u0000',
+  '\u007f',
+  '\u009f',
+  'Scope: dm',
+  'constructor',
+  '__proto__',
+  '$&',
+  '$1',
+  'Content: ',
+  'a',
+  'Morgan',
+  '日本',
+  '/>',
+  '" x="',
 ];
 
 export const hostileText: fc.Arbitrary<string> = fc
@@ -80,7 +129,14 @@ const strangeId = fc.oneof(eventId, fc.constantFrom('DD'.repeat(32), 'dd'.repeat
 const tag: fc.Arbitrary<readonly string[]> = fc.oneof(
   fc.tuple(fc.constant('e'), strangeId, fc.constant(''), fc.constantFrom('root', 'reply', 'mention', 'Reply')),
   fc.tuple(fc.constant('e'), strangeId),
-  fc.tuple(fc.constant('p'), fc.oneof(pubkey, pubkey.map((key) => key.toUpperCase()), hostileText)),
+  fc.tuple(
+    fc.constant('p'),
+    fc.oneof(
+      pubkey,
+      pubkey.map((key) => key.toUpperCase()),
+      hostileText,
+    ),
+  ),
   fc.constantFrom<readonly string[]>(['p'], [], ['h', CHANNEL_ID]),
   fc.array(hostileText, { maxLength: 5 }),
 );
@@ -130,7 +186,11 @@ const standing = fc.record(
 );
 
 const channel = fc.record(
-  { name: hostileText, type: fc.constantFrom('stream', 'forum', 'dm', 'workflow'), description: fc.oneof(hostileText, longText) },
+  {
+    name: hostileText,
+    type: fc.constantFrom('stream', 'forum', 'dm', 'workflow'),
+    description: fc.oneof(hostileText, longText),
+  },
   { requiredKeys: ['name', 'type'] },
 );
 

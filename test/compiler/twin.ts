@@ -7,12 +7,14 @@ import type { TriggeredEvent, TurnInput } from '../../compiler/index.ts';
 
 /** Scalars of `text`, a lone surrogate being U+FFFD. */
 function scalars(text: string): string[] {
-  return [...text].map((scalar) => (/^[\ud800-\udfff]$/.test(scalar) ? '\ufffd' : scalar));
+  return Array.from(text).map((scalar) => (/^[\ud800-\udfff]$/.test(scalar) ? '\ufffd' : scalar));
 }
 
 const WHITE = new Set(
-  [9, 10, 11, 12, 13, 0x20, 0x85, 0xa0, 0x1680, 0x2000, 0x2001, 0x2002, 0x2003, 0x2004, 0x2005, 0x2006, 0x2007, 0x2008,
-    0x2009, 0x200a, 0x2028, 0x2029, 0x202f, 0x205f, 0x3000].map((point) => String.fromCodePoint(point)),
+  [
+    9, 10, 11, 12, 13, 0x20, 0x85, 0xa0, 0x1680, 0x2000, 0x2001, 0x2002, 0x2003, 0x2004, 0x2005, 0x2006, 0x2007, 0x2008,
+    0x2009, 0x200a, 0x2028, 0x2029, 0x202f, 0x205f, 0x3000,
+  ].map((point) => String.fromCodePoint(point)),
 );
 
 function strip(list: string[], drop: (scalar: string) => boolean, sides: 'both' | 'end'): string[] {
@@ -29,7 +31,9 @@ const blank = (text: string): boolean => scalars(text).every(white);
 function escaped(text: string, inAttribute: boolean): string {
   const table: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
   const more: Record<string, string> = { '"': '&quot;', "'": '&apos;', '\n': ' ', '\r': ' ', '\t': ' ' };
-  return scalars(text).map((scalar) => table[scalar] ?? (inAttribute ? more[scalar] : undefined) ?? scalar).join('');
+  return scalars(text)
+    .map((scalar) => table[scalar] ?? (inAttribute ? more[scalar] : undefined) ?? scalar)
+    .join('');
 }
 
 function nameOf(input: TurnInput, who: string): string {
@@ -46,7 +50,9 @@ function nameOf(input: TurnInput, who: string): string {
 }
 
 function isAgent(input: TurnInput, who: string): boolean {
-  return Object.entries(input.profiles ?? {}).some(([key, { isAgent: agent }]) => key === who.toLowerCase() && agent === true);
+  return Object.entries(input.profiles ?? {}).some(
+    ([key, { isAgent: agent }]) => key === who.toLowerCase() && agent === true,
+  );
 }
 
 function links(entry: TriggeredEvent): { root: string; parent: string } {
@@ -98,8 +104,14 @@ export function twinOf(input: TurnInput): unknown {
   let cut = false;
   if (input.channel) {
     snapshot = `Channel: ${escaped(input.channel.name, false)}`;
-    const lines = scalars(input.channel.description ?? '').join('').replaceAll('\r', '\n').split('\n');
-    const one = lines.map((line) => strip(scalars(line), white, 'both').join('')).filter((line) => line !== '').join(' ');
+    const lines = scalars(input.channel.description ?? '')
+      .join('')
+      .replaceAll('\r', '\n')
+      .split('\n');
+    const one = lines
+      .map((line) => strip(scalars(line), white, 'both').join(''))
+      .filter((line) => line !== '')
+      .join(' ');
     if (scope !== 'dm' && one !== '') {
       cut = scalars(one).length > 500;
       snapshot += `\nDescription: ${escaped(scalars(one).slice(0, 500).join(''), false)}${cut ? '\u2026' : ''}`;
@@ -111,7 +123,8 @@ export function twinOf(input: TurnInput): unknown {
     const { messages, total, truncated } = input.history;
     delta = `<recent-thread-delta included="${messages.length}" total="${total}" truncated="${truncated}">\n`;
     for (const { pubkey, content } of messages) {
-      delta += `${escaped(nameOf(input, pubkey) === '' ? pubkey : nameOf(input, pubkey), false)}: ${escaped(content, false)}\n`;
+      const speaker = nameOf(input, pubkey) === '' ? pubkey : nameOf(input, pubkey);
+      delta += `${escaped(speaker, false)}: ${escaped(content, false)}\n`;
     }
     delta += '</recent-thread-delta>';
   }
@@ -135,12 +148,13 @@ export function twinOf(input: TurnInput): unknown {
   delivery += ' />';
 
   const ambient = [status, snapshot, delta, cutShort].filter((fragment) => fragment !== '').join('\n');
-  const envelope =
-    `<buzz-turn>\n<ambient-context>\n${ambient}\n</ambient-context>\n${instruction}\n${delivery}\n</buzz-turn>`;
+  const opening = `<buzz-turn>\n<ambient-context>\n${ambient}\n</ambient-context>\n`;
+  const envelope = `${opening}${instruction}\n${delivery}\n</buzz-turn>`;
 
   const given = (text: string | undefined): string => scalars(text ?? '').join('');
   const trimmed = (text: string | undefined): string => strip(scalars(text ?? ''), white, 'both').join('');
-  const { workspace, base, system, teamInstructions, coreMemory, huddleInstructions, channelCanvas } = input.standing ?? {};
+  const { workspace, base, system, teamInstructions, coreMemory, huddleInstructions, channelCanvas } =
+    input.standing ?? {};
   const section = (tag: string, text: string | undefined, keep: (list: string[]) => string[]): string =>
     blank(text ?? '') ? '' : `<${tag}>\n${escaped(keep(scalars(text ?? '')).join(''), false)}\n</${tag}>`;
   const edges = (list: string[]): string[] => strip(list, lineBreak, 'both');
@@ -152,13 +166,25 @@ export function twinOf(input: TurnInput): unknown {
     section('core-memory', coreMemory, edges),
     section('huddle-instructions', huddleInstructions, (list) => strip(list, white, 'both')),
     section('channel-canvas', channelCanvas, edges),
-  ].filter((text) => text !== '').join('\n\n');
+  ]
+    .filter((text) => text !== '')
+    .join('\n\n');
 
-  const guidance = [system, teamInstructions, huddleInstructions].map(trimmed).filter((text) => text !== '').join('\n\n');
+  const guidance = [system, teamInstructions, huddleInstructions]
+    .map(trimmed)
+    .filter((text) => text !== '')
+    .join('\n\n');
   const headOf = (scopeOfIt: string): string =>
     JSON.stringify({
-      messages: (input.history?.messages ?? []).map((each) => [each.eventId, each.pubkey, each.timestamp, given(each.content)]),
-      scope: scopeOfIt, total: input.history?.total, truncated: input.history?.truncated,
+      messages: (input.history?.messages ?? []).map((each) => [
+        each.eventId,
+        each.pubkey,
+        each.timestamp,
+        given(each.content),
+      ]),
+      scope: scopeOfIt,
+      total: input.history?.total,
+      truncated: input.history?.truncated,
     });
   const rows: readonly (readonly [string, string, (string | undefined)?, (boolean | undefined)?])[] = [
     ['1 platform_contract runtime base_prompt instructions configured', given(base)],
@@ -167,20 +193,31 @@ export function twinOf(input: TurnInput): unknown {
     ['4 channel_snapshot channel channel_metadata shared_evidence cached', snapshot, undefined, cut],
     ['4 channel_canvas channel channel_canvas shared_evidence session_start', given(channelCanvas)],
     ['6 context_status turn delivery_state evidence current', status],
-    [`6 recent_thread_delta ${input.history?.scope ?? ''} relay_events evidence current`, delta,
-      sha(headOf(input.history?.scope ?? '')), input.history?.truncated],
+    [
+      `6 recent_thread_delta ${input.history?.scope ?? ''} relay_events evidence current`,
+      delta,
+      sha(headOf(input.history?.scope ?? '')),
+      input.history?.truncated,
+    ],
     ['6 interrupted_turn thread cancelled_events evidence current', cutShort],
-    ['7 current_instruction turn nostr_event authoritative current', instruction,
-      input.events.length === 1 ? last.event.id : undefined],
+    [
+      '7 current_instruction turn nostr_event authoritative current',
+      instruction,
+      input.events.length === 1 ? last.event.id : undefined,
+    ],
     ['8 delivery_contract turn buzz_routing routing_constraint current', delivery],
   ];
-  const layers = rows.filter(([, content]) => !blank(content)).map(([row, content, version, truncated]) => {
-    const [order, layer, scopeOfIt, source, authority, freshness] = row.split(' ');
-    const tokens = Math.floor((scalars(content).length + 3) / 4);
-    return `{"order":${order},"layer":"${layer}","scope":"${scopeOfIt}","source":"${source}",` +
-      `"version":"${version ?? sha(content)}","authority":"${authority}","freshness":"${freshness}",` +
-      `"estimatedTokens":${tokens},"truncated":${truncated ?? false}}`;
-  });
+  const layers = rows
+    .filter(([, content]) => !blank(content))
+    .map(([row, content, version, truncated]) => {
+      const [order, layer, scopeOfIt, source, authority, freshness] = row.split(' ');
+      const tokens = Math.floor((scalars(content).length + 3) / 4);
+      return (
+        `{"order":${order},"layer":"${layer}","scope":"${scopeOfIt}","source":"${source}",` +
+        `"version":"${version ?? sha(content)}","authority":"${authority}","freshness":"${freshness}",` +
+        `"estimatedTokens":${tokens},"truncated":${truncated ?? false}}`
+      );
+    });
   const list = `[${layers.join(',')}]`;
   return {
     v: 1,
