@@ -47,7 +47,7 @@ export function plan(what: object | readonly [string, ...string[]], options: Opt
     return { agentName: 'tester', command, args, cwd, env };
   }
   const script = join(cwd, 'script.json');
-  writeFileSync(script, JSON.stringify({ v: 1, gates: '.', ...what }));
+  writeFileSync(script, JSON.stringify({ v: 1, gates: '.', rules: [{ do: [] }], ...what }));
   const [command = process.execPath, ...before] = options.command ?? [];
   return { agentName: 'tester', command, args: [...before, ...(options.command === undefined ? [] : [process.execPath]), scriptedModule(), script], cwd, env };
 }

@@ -1,0 +1,287 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import type { PermissionAnswer, PromptOutcome } from '../../src/acp/index.ts';
+import { alive, noneLeft, open, pidIn, plan, play, program, say, start, tryStart } from './harness.ts';
+
+afterEach(noneLeft);
+
+const ONCE: PermissionAnswer = { outcome: 'selected', optionId: 'allow-once' };
+const rule = (...steps: readonly object[]): object => ({ rules: [{ do: steps }] });
+
+describe('a turn', () => {
+  it('ends with the agent\'s word and what it streamed', async () => {
+    const { outcome } = await play(rule({ think: 'hm' }, { say: { text: 'hello 🐝 there', chunks: 3 } }, { tool: 'Read' }));
+    expect(outcome).toEqual({
+      status: 'ended', stopReason: 'end_turn', seen: { text: 'hello 🐝 there', textCut: false, thoughts: 1, toolCalls: 1, updates: 7 },
+    });
+  });
+
+  it.each(['end_turn', 'max_tokens', 'max_turn_requests', 'refusal', 'cancelled', 'END_TURN'])('may end with %s', async (reason) => {
+    const { outcome } = await play(rule({ stop: reason }));
+    expect(outcome).toMatchObject({ status: 'ended', stopReason: reason.toLowerCase() });
+  });
+
+  it.each([{ stopReason: 'bored' }, { stopReason: null }, {}, null])('is an error when it ends with %j', async (result) => {
+    const started = await start(program('answers-without-a-stop-reason'));
+    const outcome = await say(started.process, await open(started), JSON.stringify(result));
+    expect(outcome).toMatchObject({ status: 'error', code: -32603, message: 'session/prompt: the answer holds no stop reason of ACP' });
+  });
+
+  it('that fails keeps the agent\'s code, and its words without secrets and within bounds', async () => {
+    const { outcome } = await play(program('tells-its-secrets-and-dies', 'in-an-error'), { env: { SKEP_CREDENTIAL: 'c0ffee-c0ffee' } });
+    expect(outcome).toMatchObject({ status: 'error', code: 401 });
+    const { message } = outcome as Extract<PromptOutcome, { status: 'error' }>;
+    expect(message).toMatch(/^my credential is <redacted>, my key <redacted> /);
+    expect(message.length).toBeLessThan(520);
+  });
+
+  it('sends its blocks in order, and says when they have left us', async () => {
+    const started = await start({});
+    const sessionId = await open(started);
+    let sent = 0;
+    const outcome = await started.process.prompt({
+      sessionId, blocks: ['one', 'two'], idleTimeoutMs: 10_000, hardTimeoutMs: 10_000, onSent: () => (sent += 1),
+    });
+    expect(outcome.status).toBe('ended');
+    expect(sent).toBe(1);
+    const line = started.lines.find(({ text }) => text.includes('session/prompt'))?.text ?? '';
+    expect(JSON.parse(line)).toMatchObject({ params: { sessionId, prompt: [{ type: 'text', text: 'one' }, { type: 'text', text: 'two' }] } });
+  });
+
+  it('gets no update from before it, and leaves none of its own to the next', async () => {
+    const script = {
+      newSession: { before: [{ sessionUpdate: 'agent_message_chunk', content: { type: 'text', text: 'early' } }] },
+      rules: [
+        { match: 'first', do: [{ say: 'one' }, { stop: 'end_turn' }, { say: 'late' }, { mark: 'late' }] },
+        { do: [{ say: 'two' }] },
+      ],
+    };
+    const started = await start(script);
+    const sessionId = await open(started);
+    const first = await say(started.process, sessionId, 'first');
+    await pidIn(started.directory, 'late');
+    const second = await say(started.process, sessionId, 'second');
+    expect([first, second]).toMatchObject([{ seen: { text: 'one', updates: 1 } }, { seen: { text: 'two', updates: 1 } }]);
+  });
+
+  it('is one at a time in a session, and a second is a bug', async () => {
+    const started = await start(rule({ wait: 'go' }));
+    const sessionId = await open(started);
+    const first = say(started.process, sessionId);
+    expect(() => say(started.process, sessionId)).toThrow('a turn is running already');
+    writeFileSync(join(started.directory, 'go'), '');
+    expect(await first).toMatchObject({ status: 'ended' });
+    expect(await say(started.process, sessionId)).toMatchObject({ status: 'ended' });
+  });
+
+  it('does not wait for another session of the process', async () => {
+    const started = await start({ rules: [{ match: 'slow', do: [{ wait: 'go' }, { say: 'slow' }] }, { do: [{ say: 'quick' }] }] });
+    const [a, b] = [await open(started), await open(started)];
+    const slow = say(started.process, a, 'slow');
+    expect(await say(started.process, b, 'quick')).toMatchObject({ status: 'ended', seen: { text: 'quick' } });
+    writeFileSync(join(started.directory, 'go'), '');
+    expect(await slow).toMatchObject({ status: 'ended', seen: { text: 'slow', updates: 1 } });
+  });
+
+  it('keeps 64 KiB of text', async () => {
+    const { outcome } = await play(rule({ say: { text: '🐝', repeat: 20_000 } }));
+    expect(outcome.seen.textCut).toBe(true);
+    expect(outcome.seen.text).toBe('🐝'.repeat(16_384));
+  });
+
+  it.each([0, -1, Number.NaN, Infinity])('needs timeouts that end it: %s is a bug', async (idleTimeoutMs) => {
+    const started = await start({});
+    const sessionId = await open(started);
+    expect(() => say(started.process, sessionId, 'go', { idleTimeoutMs })).toThrow('timeout');
+  });
+});
+
+describe('what the agent asks', () => {
+  it.each([[7], ['7'], [0], ['']])('under id %j is answered under exactly that', async (id) => {
+    const script = rule({ ask: { title: 'Run it?', id }, as: 'verdict' }, { say: '{{verdict.outcome}} {{verdict.kind}}' });
+    const { outcome, asked, sessionId, lines } = await play(script, { permission: () => ONCE });
+    expect(outcome).toMatchObject({ status: 'ended', seen: { text: 'selected allow_once' } });
+    expect(asked).toMatchObject([{ id, sessionId }]);
+    const answer = `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":{"outcome":{"outcome":"selected","optionId":"allow-once"}}}`;
+    expect(lines).toContainEqual({ direction: 'write', text: answer });
+  });
+
+  it('is put to the policy with its options as they came', async () => {
+    const options = [{ optionId: 'w', name: 'For a week', kind: 'allow_for_a_week', _meta: { x: 1 } }];
+    const { asked, outcome } = await play(rule({ ask: { title: 'x', options }, as: 'v' }, { say: '{{v.outcome}}' }));
+    expect(asked[0]?.params['options']).toEqual(options);
+    expect(outcome.seen.text).toBe('cancelled');
+  });
+
+  it('is never granted by a policy that fails', async () => {
+    const script = rule({ ask: 'x', as: 'v' }, { say: '{{v.outcome}}' });
+    const { outcome } = await play(script, { permission: () => {
+      throw new Error('bug');
+    } });
+    expect(outcome.seen.text).toBe('cancelled');
+  });
+
+  it('and we do not offer is refused within a second', async () => {
+    const { outcome } = await play(rule(
+      { notify: { method: '_vendor/status', params: {} } },
+      { request: { method: 'fs/read_text_file', params: { path: '/etc/passwd' }, id: '7' }, as: 'file' },
+      { say: '{{file.outcome}} {{file.code}}' },
+    ));
+    expect(outcome).toMatchObject({ status: 'ended', seen: { text: 'error -32601' } });
+  });
+});
+
+describe('a cancel', () => {
+  it('is heeded', async () => {
+    const started = await start(rule({ say: 'working' }, { mark: 'begun' }, { hang: true }));
+    const sessionId = await open(started);
+    const turn = say(started.process, sessionId);
+    await pidIn(started.directory, 'begun');
+    started.process.cancel(sessionId);
+    started.process.cancel(sessionId);
+    expect(await turn).toEqual({
+      status: 'cancelled', processAlive: true, seen: { text: 'working', textCut: false, thoughts: 0, toolCalls: 0, updates: 1 },
+    });
+    expect(started.lines.filter(({ text }) => text.includes('session/cancel')).length).toBe(1);
+    expect(alive(started.process.pid)).toBe(true);
+  });
+
+  it.each(['end_turn', 'refusal', 'max_tokens'])('is ours though the agent ends with %s', async (reason) => {
+    const started = await start({ ...rule({ mark: 'begun' }, { hang: true }), onCancel: [{ stop: reason }] });
+    const sessionId = await open(started);
+    const turn = say(started.process, sessionId);
+    await pidIn(started.directory, 'begun');
+    started.process.cancel(sessionId);
+    expect(await turn).toMatchObject({ status: 'cancelled', processAlive: true });
+  });
+
+  it('grants nothing any more: what is asked then is answered cancelled, and the agent that waits for it goes on', async () => {
+    const started = await start(
+      { ...rule({ ignoreCancel: true }, { mark: 'begun' }, { wait: 'cancelled' }, { ask: 'rm -rf /', as: 'v' }, { say: '{{v.outcome}}' }) },
+      { permission: () => ONCE, limits: { cancelGraceMs: 10_000 } },
+    );
+    const sessionId = await open(started);
+    const turn = say(started.process, sessionId);
+    await pidIn(started.directory, 'begun');
+    started.process.cancel(sessionId);
+    writeFileSync(join(started.directory, 'cancelled'), '');
+    expect(await turn).toMatchObject({ status: 'cancelled', processAlive: true, seen: { text: 'cancelled' } });
+    expect(started.asked).toEqual([]);
+  });
+
+  it('that is ignored costs the agent its life, and everything it started', async () => {
+    const started = await start({
+      ...rule({ ignoreCancel: true }, { spawn: { seconds: 60, detached: true, trapTerm: true }, as: 'child' }, { say: '{{child.pid}}' }, { mark: 'begun' }, { wait: 'never' }),
+      ignoreStdinEof: true, ignoreSigterm: true,
+    });
+    const sessionId = await open(started);
+    const turn = say(started.process, sessionId);
+    await pidIn(started.directory, 'begun');
+    started.process.cancel(sessionId);
+    const outcome = await turn;
+    expect(outcome).toMatchObject({ status: 'cancelled', processAlive: false });
+    expect(await started.process.ended).toEqual({ how: 'stopped' });
+    expect([started.process.pid, Number(outcome.seen.text)].filter((pid) => running(pid))).toEqual([]);
+  });
+
+  it('of a session without a turn is nothing', async () => {
+    const { process: agent, sessionId, lines } = await play({});
+    agent.cancel(sessionId);
+    agent.cancel('no such session');
+    expect(await say(agent, sessionId)).toMatchObject({ status: 'ended' });
+    expect(lines.some(({ text }) => text.includes('session/cancel'))).toBe(false);
+  });
+});
+
+describe('time', () => {
+  it('an agent that says nothing is asked to stop, and told to have been idle', async () => {
+    const started = await start(rule({ say: 'hm' }, { hang: true }));
+    const outcome = await say(started.process, await open(started), 'go', { idleTimeoutMs: 300 });
+    expect(outcome).toMatchObject({ status: 'idle_timeout', afterMs: 300, processAlive: true, seen: { text: 'hm' } });
+  });
+
+  it('and is ended when it says nothing to that either', async () => {
+    const started = await start(rule({ ignoreCancel: true }, { wait: 'never' }));
+    const outcome = await say(started.process, await open(started), 'go', { idleTimeoutMs: 200 });
+    expect(outcome).toMatchObject({ status: 'idle_timeout', processAlive: false });
+    expect(await started.process.ended).toEqual({ how: 'stopped' });
+  });
+
+  it('every line is a sign of life, until the hard timeout', async () => {
+    const chatter = Array.from({ length: 400 }, () => [{ notify: { method: '_alive', params: {} } }, { sleep: 20 }]).flat();
+    const started = await start(rule(...chatter));
+    const outcome = await say(started.process, await open(started), 'go', { idleTimeoutMs: 700, hardTimeoutMs: 1_500 });
+    expect(outcome).toMatchObject({ status: 'hard_timeout', afterMs: 1_500, processAlive: true });
+  });
+
+  it('but the lines of another session keep no one alive', async () => {
+    const chatter = Array.from({ length: 200 }, () => [{ say: '.' }, { sleep: 20 }]).flat();
+    const started = await start({ rules: [{ match: 'chat', do: chatter }, { do: [{ hang: true }] }] });
+    const [a, b] = [await open(started), await open(started)];
+    const chatting = say(started.process, a, 'chat');
+    expect(await say(started.process, b, 'hang', { idleTimeoutMs: 400 })).toMatchObject({ status: 'idle_timeout', processAlive: true });
+    started.process.cancel(a);
+    expect(await chatting).toMatchObject({ status: 'cancelled' });
+  });
+});
+
+describe('a process that ends in a turn', () => {
+  it.each([
+    [{ die: 3 }, { how: 'exited', exitCode: 3 }],
+    [{ die: 0 }, { how: 'exited', exitCode: 0 }],
+    [{ die: 'SIGKILL' }, { how: 'signalled', signal: 'SIGKILL' }],
+  ])('%j', async (step, end) => {
+    const { outcome, process: agent, sessionId } = await play(rule({ say: 'last words' }, step));
+    expect(outcome).toMatchObject({ status: 'process_ended', end, seen: { text: 'last words' } });
+    expect(await agent.ended).toMatchObject(end);
+    expect(await say(agent, sessionId)).toMatchObject({ status: 'process_ended', end, seen: { text: '', updates: 0 } });
+  });
+
+  it('ends every turn that waits in it, within a second, with the way it ended', async () => {
+    const started = await start(rule({ hang: true }));
+    const sessions = [await open(started), await open(started), await open(started)];
+    const turns = sessions.map((sessionId) => say(started.process, sessionId));
+    const before = Date.now();
+    process.kill(started.process.pid, 'SIGKILL');
+    const outcomes = await Promise.all(turns);
+    expect(Date.now() - before).toBeLessThan(1_000);
+    for (const outcome of outcomes) expect(outcome).toMatchObject({ status: 'process_ended', end: { how: 'signalled', signal: 'SIGKILL' } });
+  });
+
+  it('does not wait for a grandchild that holds its stdout', async () => {
+    const { outcome } = await play(rule({ spawn: { seconds: 60, stdio: 'inherit' } }, { die: 4 }));
+    expect(outcome).toMatchObject({ status: 'process_ended', end: { how: 'exited', exitCode: 4 } });
+  });
+
+  it('is told as a stop when we stopped it', async () => {
+    const started = await start(rule({ mark: 'begun' }, { ignoreCancel: true }, { wait: 'never' }));
+    const turn = say(started.process, await open(started));
+    await pidIn(started.directory, 'begun');
+    await started.process.stop();
+    expect(await turn).toMatchObject({ status: 'process_ended', end: { how: 'stopped' } });
+  });
+});
+
+describe('a policy for one agent', () => {
+  it('does not reach another', async () => {
+    const launch = plan(rule({ ask: 'x', as: 'v' }, { say: '{{v.outcome}}' }));
+    const [allowed, denied] = await Promise.all([tryStart(launch, { permission: () => ONCE }), tryStart(launch)]);
+    const outcomes = await Promise.all([allowed, denied].map(async (started) => {
+      if (!started.ok) throw new Error('not started');
+      const session = await started.process.newSession({ cwd: launch.cwd });
+      return session.ok ? say(started.process, session.sessionId) : undefined;
+    }));
+    expect(outcomes.map((outcome) => outcome?.seen.text)).toEqual(['selected', 'cancelled']);
+  });
+});
+
+function running(pid: number): boolean {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    return stat.slice(stat.lastIndexOf(')') + 2, stat.lastIndexOf(')') + 3) !== 'Z';
+  } catch {
+    return false;
+  }
+}
+
