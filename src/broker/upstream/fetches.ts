@@ -1,0 +1,43 @@
+/** What one-off requests have collected so far, and the promises that wait for it. */
+import type { EventId } from '../../model/index.ts';
+import type { Filter, VerifiedEvent } from '../../nostr/index.ts';
+import type { FetchResult } from '../ports.ts';
+import { MAX_FETCH_EVENTS } from './limits.ts';
+
+interface Fetch {
+  readonly filters: readonly Filter[];
+  readonly events: Map<EventId, VerifiedEvent>;
+  readonly resolve: (result: FetchResult) => void;
+}
+
+export class Fetches {
+  readonly #open = new Map<string, Fetch>();
+
+  get size(): number {
+    return this.#open.size;
+  }
+
+  begin(id: string, filters: readonly Filter[], resolve: (result: FetchResult) => void): void {
+    this.#open.set(id, { filters, events: new Map(), resolve });
+  }
+
+  get(id: string): { readonly filters: readonly Filter[] } | undefined {
+    return this.#open.get(id);
+  }
+
+  /** False when it has as many as it may have. */
+  collect(id: string, event: VerifiedEvent): boolean {
+    const events = this.#open.get(id)?.events;
+    events?.set(event.id, event);
+    return events === undefined || events.size < MAX_FETCH_EVENTS;
+  }
+
+  finish(id: string, complete: boolean): void {
+    const fetch = this.#open.get(id);
+    if (fetch === undefined) return;
+    this.#open.delete(id);
+    // NIP-01: newest first, the lower id first on a tie.
+    const events = [...fetch.events.values()].sort((a, b) => b.created_at - a.created_at || (a.id < b.id ? -1 : 1));
+    fetch.resolve({ events, complete });
+  }
+}

@@ -1,0 +1,10 @@
+/**
+ * One agent's relay connection: NIP-42, reconnection, subscriptions, publication of already signed events.
+ * in: src/model, src/nostr, a URL, a signer of AUTH events, clock, chance and log. out: `openUpstream`, the `Upstream`
+ * port and its words, `normalizeRelayUrl`.
+ */
+export { openUpstream } from './driver.ts';
+export type {
+  Connect, Socket, SocketHandlers, SubscriptionSpec, Upstream, UpstreamCounters, UpstreamOptions,
+} from './ports.ts';
+export { normalizeRelayUrl } from './url.ts';
