@@ -45,12 +45,12 @@ export class Agent {
     this.#options = options;
     this.#directory = new Directory(options.link, options.clock, options.ownAgents);
     this.#inbox = emptyInbox({ gatherMs: options.gatherMs });
-    this.#slots = Array.from({ length: options.processes }, (_, index) => this.#newSlot(index));
+    this.#slots = Array.from({ length: options.processes }, () => this.#newSlot());
   }
 
   /** Takes up what the last run left, then follows the feed. Returns at once: the relay may be away for hours. */
   open(): void {
-    for (const slot of this.#slots) slot.open();
+    for (const slot of this.#slots) slot.open(this.#options.onFatal);
     this.#begin().catch((error: unknown) => {
       if (!this.#stopping) this.#options.onFatal(error);
     });
@@ -79,8 +79,9 @@ export class Agent {
     return {
       name,
       pubkey: link.pubkey,
-      processes: this.#slots.map(({ process, phase: state, sessionCount: sessions, lastEnd }) => ({
-        ...(process && { pid: process.pid }), state, sessions, ...(lastEnd === undefined ? {} : { lastEnd }),
+      processes: this.#slots.map(({ life, phase: state, lastEnd }) => ({
+        ...(life && { pid: life.process.pid }), state, sessions: life?.sessionCount ?? 0,
+        ...(lastEnd === undefined ? {} : { lastEnd }),
       })),
       turns: [...this.#flights.values()].map(({ batch, startedAtMs }) => ({
         turnId: batch.turnId, channelId: batch.channelId, sinceMs: startedAtMs, events: batch.entries.length,
@@ -200,7 +201,7 @@ export class Agent {
   #blockedLanes(): ReadonlySet<string> {
     const busy = this.#slots.filter((slot) => slot.phase === 'busy');
     if (busy.length === 0) return new Set();
-    return new Set([...this.#inbox.lanes.keys()].filter((lane) => busy.some((slot) => slot.holds(lane))));
+    return new Set([...this.#inbox.lanes.keys()].filter((lane) => busy.some((slot) => slot.life?.holds(lane) === true)));
   }
 
   #armWake(): void {
@@ -211,12 +212,12 @@ export class Agent {
 
   #dispatch(batch: Batch): void {
     const idle = this.#slots.filter((slot) => slot.phase === 'idle');
-    const slot = idle.find((one) => one.holds(batch.lane)) ?? idle[0];
-    if (slot === undefined) throw new TypeError('dispatch: expected an idle slot');
-    const flight = new Flight(batch, slot, this.#options.clock.now());
+    const slot = idle.find((one) => one.life?.holds(batch.lane) === true) ?? idle[0];
+    if (slot?.life === undefined) throw new TypeError('dispatch: expected an idle slot');
+    const flight = new Flight(batch, slot, slot.life, this.#options.clock.now());
     this.#flights.set(batch.turnId, flight);
-    const process = slot.take();
-    const turn = runTurn({ options: this.#options, directory: this.#directory, flight, process });
+    flight.life.take();
+    const turn = runTurn({ options: this.#options, directory: this.#directory, flight });
     this.#track(turn.then((report) => this.#settle(flight, report)));
   }
 
@@ -225,7 +226,7 @@ export class Agent {
     const { turnId } = flight.batch;
     await this.#mailbox.add(async () => {
       this.#flights.delete(turnId);
-      flight.slot.release();
+      flight.life.release();
       const ending: Ending = flight.cause === 'left' ? { how: 'dead', reason: 'left the channel', tell: false } : report.ending;
       await this.#advance([{ type: 'finished', turnId, ending, jitter: random.fraction() }, ...this.#mayTake()]);
     });
@@ -234,10 +235,10 @@ export class Agent {
     this.#pump();
   }
 
-  #newSlot(index: number): Slot {
+  #newSlot(): Slot {
     const { version, link, clock, random, log, store, plan, hint, permission } = this.#options;
     const onChange = (change: SlotChange): void => { this.#slotChanged(change); };
-    return new Slot({ index, version, link, clock, random, log, store, plan, hint, permission, onChange });
+    return new Slot({ version, link, clock, random, log, store, plan, hint, permission, onChange });
   }
 
   #slotChanged(change: SlotChange): void {

@@ -1,19 +1,23 @@
 /** A turn under way, as its agent's driver sees it. */
 import type { ChannelId, Milliseconds } from '../model/index.ts';
 import type { Batch } from './inbox/entry.ts';
+import type { Life } from './life.ts';
 import type { Slot } from './slot.ts';
 
 export class Flight {
   readonly batch: Batch;
   readonly slot: Slot;
+  /** The process that was given the turn; by now it may be gone and another in its slot. */
+  readonly life: Life;
   readonly startedAtMs: Milliseconds;
   /** Why the turn is to be cut short, if it is; the first cause wins. */
   #cause: 'stop' | 'left' | undefined;
   #sessionId: string | undefined;
 
-  constructor(batch: Batch, slot: Slot, startedAtMs: Milliseconds) {
+  constructor(batch: Batch, slot: Slot, life: Life, startedAtMs: Milliseconds) {
     this.batch = batch;
     this.slot = slot;
+    this.life = life;
     this.startedAtMs = startedAtMs;
   }
 
@@ -29,7 +33,7 @@ export class Flight {
 
   cutShort(cause: 'stop' | 'left'): void {
     this.#cause ??= cause;
-    if (this.#sessionId !== undefined) this.slot.process?.cancel(this.#sessionId);
+    if (this.#sessionId !== undefined) this.life.process.cancel(this.#sessionId);
   }
 
   serves(channelId: ChannelId): boolean {

@@ -1,28 +1,17 @@
 /**
- * One place for an agent process: it starts the program, keeps it alive under the breaker, and remembers which session
- * of it serves which lane. A slot runs one turn at a time; a lane stays with the slot that holds its session.
+ * One place for an agent process: it starts the program and keeps it alive under the breaker, one life after another.
+ * A slot runs one turn at a time; a lane stays with the slot that holds its session.
  *
  *   backoff or broken (the breaker waits) → starting → idle ⇄ busy → the process ends → backoff …    stopping is for good
  */
 import { newBreaker, nextStartAt, startAgent, stepBreaker } from '../acp/index.ts';
-import type {
-  AgentProcess, BreakerInput, BreakerState, LaunchPlan, PermissionPolicy, ProcessEnd, StandingHint,
-} from '../acp/index.ts';
-import type { AgentLink, SessionCredential, TurnBinding } from '../broker/index.ts';
+import type { BreakerInput, BreakerState, LaunchPlan, PermissionPolicy, ProcessEnd, StandingHint } from '../acp/index.ts';
+import type { AgentLink, SessionCredential } from '../broker/index.ts';
 import type { Clock, Log, Milliseconds, Random } from '../model/index.ts';
 import type { Store } from '../store/index.ts';
-import { RecentMap } from './recent-map.ts';
-
-/** A conversation of the process. `goodTurns` is what makes earlier messages count as delivered. */
-export interface LaneSession {
-  readonly sessionId: string;
-  readonly takesSystemPrompt: boolean;
-  goodTurns: number;
-  standingSent: boolean;
-}
+import { Life } from './life.ts';
 
 export interface SlotOptions {
-  readonly index: number;
   readonly version: string;
   readonly link: AgentLink;
   readonly clock: Clock;
@@ -46,37 +35,31 @@ export type SlotChange =
 /** `backoff` waits for the next start; `broken` has given up for some minutes. */
 export type SlotPhase = 'backoff' | 'broken' | 'starting' | 'idle' | 'busy' | 'stopping';
 
-/** Sessions kept for each process; under the thread policy there is no end of threads. */
-const MAX_SESSIONS = 256;
-
 export class Slot {
   readonly #options: SlotOptions;
-  readonly #sessions = new RecentMap<string, LaneSession>(MAX_SESSIONS);
-  #breaker: BreakerState;
-  #phase: SlotPhase = 'starting';
-  #lastEnd: string | undefined;
-  #process: AgentProcess | undefined;
-  #credential: SessionCredential | undefined;
   readonly #stopping = new AbortController();
-  #retiring = false;
+  #breaker: BreakerState;
+  #life: Life | undefined;
+  #lastEnd: string | undefined;
+  #pausing = false;
   #endPause: (() => void) | undefined;
-  #life: Promise<void> = Promise.resolve();
+  #kept: Promise<void> = Promise.resolve();
 
   constructor(options: SlotOptions) {
     this.#options = options;
     this.#breaker = newBreaker(options.clock.now());
   }
 
+  get life(): Life | undefined {
+    return this.#life;
+  }
+
   get phase(): SlotPhase {
-    return this.#phase;
-  }
-
-  get process(): AgentProcess | undefined {
-    return this.#process;
-  }
-
-  get sessionCount(): number {
-    return this.#sessions.size;
+    if (this.#isStopping()) return 'stopping';
+    const status = this.#life?.status;
+    if (status === 'idle' || status === 'busy') return status;
+    if (this.#breaker.status === 'open') return 'broken';
+    return this.#pausing ? 'backoff' : 'starting';
   }
 
   /** How the last process ended, in a word, for `skep status`. */
@@ -84,111 +67,67 @@ export class Slot {
     return this.#lastEnd;
   }
 
-  /** Begins to keep a process alive. */
-  open(): void {
-    this.#life = this.#keepAlive();
+  /** Begins to keep a process alive. A rejection (the disk) is told to `onFatal`. */
+  open(onFatal: (error: unknown) => void): void {
+    this.#kept = this.#keepAlive().catch(onFatal);
   }
 
-  holds(lane: string): boolean {
-    return this.#sessions.get(lane) !== undefined;
+  /** A turn of this life went well: the breaker forgets earlier crashes. */
+  ranWell(life: Life): void {
+    if (this.#life === life) this.#step({ type: 'worked' });
   }
 
-  /** Marks the slot as taken. Only an idle slot is given a turn. */
-  take(): AgentProcess {
-    if (this.#phase !== 'idle' || this.#process === undefined) throw new TypeError(`slot ${this.#options.index}: not idle`);
-    this.#phase = 'busy';
-    return this.#process;
-  }
-
-  /** The turn is over; a slot whose process ended meanwhile stays as it is. */
-  release(): void {
-    if (this.#phase === 'busy') this.#phase = this.#process === undefined || this.#retiring ? 'starting' : 'idle';
-  }
-
-  session(lane: string): LaneSession | undefined {
-    return this.#sessions.get(lane);
-  }
-
-  remember(lane: string, session: LaneSession): void {
-    this.#sessions.set(lane, session);
-  }
-
-  forget(lane: string): void {
-    this.#sessions.delete(lane);
-  }
-
-  /** Tells the broker which turn the process is in, or that it is in none. */
-  bind(turn: TurnBinding | undefined): void {
-    if (this.#credential !== undefined) this.#options.link.bindTurn(this.#credential.sessionId, turn);
-  }
-
-  /** A turn went well: the breaker forgets earlier crashes. */
-  ranWell(): void {
-    this.#step({ type: 'worked' });
-  }
-
-  /** Revokes the process's credential at once and ends the process; the next one takes its place. */
-  retire(): void {
-    if (this.#credential !== undefined) this.#options.link.closeSession(this.#credential.sessionId);
-    if (this.#process === undefined || this.#retiring) return;
-    this.#retiring = true;
-    this.#sessions.clear();
-    // The end is awaited by the life of the slot; `stop` never rejects.
-    void this.#process.stop();
-  }
-
+  /** Ends the process and starts no other. Twice is once. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     this.#endPause?.();
-    await this.#process?.stop();
-    await this.#life;
+    await this.#life?.retire();
+    await this.#kept;
   }
 
   async #keepAlive(): Promise<void> {
-    while (!this.#isStopping()) {
+    const { signal } = this.#stopping;
+    while (!signal.aborted) {
       await this.#pauseUntil(nextStartAt(this.#breaker));
-      if (!this.#isStopping()) await this.#oneLife();
+      if (!signal.aborted) await this.#live();
     }
-    this.#phase = 'stopping';
   }
 
-  async #oneLife(): Promise<void> {
+  async #live(): Promise<void> {
     const { link, clock, random, log, store, plan, hint, permission, version, onChange } = this.#options;
-    this.#phase = 'starting';
-    const credential = link.openSession();
     const { signal } = this.#stopping;
+    const credential = link.openSession();
     const started = await startAgent({ plan: plan(credential), hint, version, permission, clock, log, store, signal });
     if (!started.ok) {
       link.closeSession(credential.sessionId);
-      if (this.#isStopping()) return;
+      if (signal.aborted) return;
       this.#lastEnd = started.end.how;
       this.#step({ type: 'spawn_failed' });
       onChange({ type: 'failed', end: started.end, retryInMs: this.#retryInMs() });
       return;
     }
     const { process } = started;
+    const life = new Life(process, credential, link);
     this.#step({ type: 'started' });
-    this.#credential = credential;
-    this.#process = process;
-    this.#phase = 'idle';
+    this.#life = life;
     onChange({ type: 'started', pid: process.pid, program: process.agentInfo.name });
-    if (this.#isStopping()) await process.stop();
+    // `stop` may have come while the program started, when there was no life yet to end.
+    if (this.#isStopping()) await life.retire();
     const end = await process.ended;
-    link.closeSession(credential.sessionId);
-    this.#credential = undefined;
-    this.#process = undefined;
-    this.#sessions.clear();
+    this.#life = undefined;
     this.#lastEnd = end.how;
-    const meant = this.#isStopping() || this.#retiring;
-    this.#retiring = false;
-    this.#step(meant ? { type: 'stopped' } : { type: 'crashed', jitter: random.fraction() });
+    this.#step(life.finish() ? { type: 'stopped' } : { type: 'crashed', jitter: random.fraction() });
     onChange({ type: 'ended', pid: process.pid, end });
+  }
+
+  /** Asked through a method, because it changes while something is awaited. */
+  #isStopping(): boolean {
+    return this.#stopping.signal.aborted;
   }
 
   #step(input: BreakerInput): void {
     const { state, commands } = stepBreaker(this.#breaker, input, this.#options.clock.now());
     this.#breaker = state;
-    if (state.status === 'open') this.#phase = 'broken';
     for (const command of commands) this.#options.onChange({ type: command.type === 'opened' ? 'broken' : 'recovered' });
   }
 
@@ -196,21 +135,17 @@ export class Slot {
     return Math.max(0, (nextStartAt(this.#breaker) ?? 0) - this.#options.clock.now());
   }
 
-  #pauseUntil(atMs: Milliseconds | undefined): Promise<void> {
+  async #pauseUntil(atMs: Milliseconds | undefined): Promise<void> {
     const { clock } = this.#options;
-    if (atMs === undefined || atMs <= clock.now()) return Promise.resolve();
-    this.#phase = this.#breaker.status === 'open' ? 'broken' : 'backoff';
-    return new Promise((resolve) => {
+    if (atMs === undefined || atMs <= clock.now()) return;
+    this.#pausing = true;
+    await new Promise<void>((resolve) => {
       const cancel = clock.wake(atMs, resolve);
       this.#endPause = () => {
         cancel();
         resolve();
       };
     });
-  }
-
-  /** Read through a method, because it changes while something is awaited. */
-  #isStopping(): boolean {
-    return this.#stopping.signal.aborted;
+    this.#pausing = false;
   }
 }

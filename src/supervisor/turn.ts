@@ -2,7 +2,7 @@
  * One turn, from a batch to its end: gather what the envelope says, compile it, prompt the process, see what was
  * published, say what is left to say. Everything in it is bounded in time; it always reports, whatever dies.
  */
-import type { AgentProcess, PromptOutcome, SessionRefused } from '../acp/index.ts';
+import type { PromptOutcome, SessionRefused } from '../acp/index.ts';
 import { compileTurn, standingText } from '../../compiler/index.ts';
 import type { StandingRole, TurnInput } from '../../compiler/index.ts';
 import type { EventId, Pubkey } from '../model/index.ts';
@@ -16,8 +16,8 @@ import { fetchHistory } from './history.ts';
 import type { HistoryPlace } from './history.ts';
 import type { Batch } from './inbox/entry.ts';
 import type { Ending } from './inbox/machine.ts';
+import type { LaneSession } from './life.ts';
 import { settle } from './settle.ts';
-import type { LaneSession } from './slot.ts';
 import { peopleIn, turnInput } from './turn-input.ts';
 import type { StandingTexts, TurnFacts } from './turn-input.ts';
 
@@ -25,7 +25,6 @@ export interface TurnWork {
   readonly options: AgentOptions;
   readonly directory: Directory;
   readonly flight: Flight;
-  readonly process: AgentProcess;
 }
 
 export interface TurnReport {
@@ -36,7 +35,7 @@ export interface TurnReport {
 
 export async function runTurn(work: TurnWork): Promise<TurnReport> {
   const { options, flight } = work;
-  const { batch, slot } = flight;
+  const { batch, life } = flight;
   const standing = standingOf(options);
   const opened = await openSession(work, standing);
   if (!opened.ok) return notOpened(opened);
@@ -44,13 +43,13 @@ export async function runTurn(work: TurnWork): Promise<TurnReport> {
   const facts = await gatherFacts(work, session);
   const input = turnInput(batch, facts, standing, standingRole(session));
   if (!flight.mayPrompt(session.sessionId)) return notBegun();
-  slot.bind({ turnId: batch.turnId, channelId: batch.channelId });
+  life.bind({ turnId: batch.turnId, channelId: batch.channelId });
   const outcome = await prompt(work, session, input);
-  slot.bind(undefined);
+  life.bind(undefined);
   return conclude(work, session, input, outcome);
 }
 
-async function prompt({ options, process, flight: { batch } }: TurnWork, session: LaneSession, input: TurnInput): Promise<PromptOutcome> {
+async function prompt({ options, flight: { batch, life: { process } } }: TurnWork, session: LaneSession, input: TurnInput): Promise<PromptOutcome> {
   const { blocks, envelope, manifest } = compileTurn(input);
   return process.prompt({
     sessionId: session.sessionId,
@@ -70,18 +69,19 @@ async function prompt({ options, process, flight: { batch } }: TurnWork, session
 }
 
 async function conclude(
-  { options, flight: { batch, slot } }: TurnWork, session: LaneSession, input: TurnInput, outcome: PromptOutcome,
+  { options, flight: { batch, slot, life } }: TurnWork, session: LaneSession, input: TurnInput, outcome: PromptOutcome,
 ): Promise<TurnReport> {
   // A process whose turn did not end by its own word may still be at work. Nothing it does from here on may reach the
   // relay: the turn may be given to another, and a message is answered once.
-  if (outcome.status !== 'ended' && outcome.status !== 'error') slot.retire();
+  if (outcome.status === 'process_ended') life.revoke();
+  else if (outcome.status !== 'ended' && outcome.status !== 'error') await life.retire();
   const published = await options.link.publishedIn(batch.turnId);
   const { ending, keepSession } = settle(outcome, published.length > 0);
   if (outcome.status === 'ended') {
-    slot.ranWell();
+    slot.ranWell(life);
     session.goodTurns += 1;
   }
-  if (!keepSession) slot.forget(batch.lane);
+  if (!keepSession) life.forget(batch.lane);
   const message = answerFor(outcome, batch, input, published.length);
   const word = outcome.status === 'ended' ? outcome.stopReason : outcome.status;
   if (message === undefined) return { ending, outcome: word, published };
@@ -94,15 +94,16 @@ async function conclude(
 type Opened = { readonly ok: true; readonly session: LaneSession } | SessionRefused;
 
 /** The lane's session, or a fresh one. */
-async function openSession({ options, process, flight: { batch, slot } }: TurnWork, standing: StandingTexts): Promise<Opened> {
-  const known = slot.session(batch.lane);
+async function openSession({ options, flight: { batch, life } }: TurnWork, standing: StandingTexts): Promise<Opened> {
+  const known = life.session(batch.lane);
   if (known !== undefined) return { ok: true, session: known };
+  const { process } = life;
   const { takesSystemPrompt } = process;
   const systemPrompt = takesSystemPrompt ? standingText(standing) : undefined;
   const opened = await process.newSession({ cwd: options.cwd, ...(systemPrompt === undefined ? {} : { systemPrompt }) });
   if (!opened.ok) return opened;
   const session: LaneSession = { sessionId: opened.sessionId, takesSystemPrompt, goodTurns: 0, standingSent: false };
-  slot.remember(batch.lane, session);
+  life.remember(batch.lane, session);
   return { ok: true, session };
 }
 

@@ -1,0 +1,67 @@
+/**
+ * A person at their own Nostr client: nostr-tools over a real WebSocket, with a key of its own. It knows nothing of
+ * skep; what it sees is what any client would see.
+ */
+import { finalizeEvent, generateSecretKey, getPublicKey, verifyEvent } from 'nostr-tools/pure';
+import type { Event, EventTemplate, VerifiedEvent } from 'nostr-tools/pure';
+import { Relay, useWebSocketImplementation } from 'nostr-tools/relay';
+import WebSocket from 'ws';
+
+useWebSocketImplementation(WebSocket);
+
+export interface Message {
+  readonly content: string;
+  readonly tags: readonly (readonly string[])[];
+}
+
+export class Client {
+  readonly name: string;
+  readonly pubkey: string;
+  readonly #secretKey: Uint8Array;
+  readonly #relay: Relay;
+
+  private constructor(name: string, secretKey: Uint8Array, relay: Relay) {
+    this.name = name;
+    this.#secretKey = secretKey;
+    this.pubkey = getPublicKey(secretKey);
+    this.#relay = relay;
+  }
+
+  /** Connects and authenticates (NIP-42). */
+  static async connect(name: string, url: string, secretKey: Uint8Array = generateSecretKey()): Promise<Client> {
+    const relay = new Relay(url);
+    const sign = async (template: EventTemplate): Promise<VerifiedEvent> => finalizeEvent(template, secretKey);
+    const challenged = new Promise<void>((resolve) => {
+      relay.onauth = (template) => {
+        resolve();
+        return sign(template);
+      };
+    });
+    await relay.connect();
+    await challenged;
+    await relay.auth(sign);
+    return new Client(name, secretKey, relay);
+  }
+
+  /** Signs and publishes; resolves with the event once the relay has accepted it. */
+  async publish(kind: number, { content, tags }: Message): Promise<Event> {
+    const event = finalizeEvent(
+      { kind, content, tags: tags.map((tag) => [...tag]), created_at: Math.floor(Date.now() / 1000) }, this.#secretKey,
+    );
+    await this.#relay.publish(event);
+    return event;
+  }
+
+  /** Calls back for each stored and each new message of the channel whose signature is good. */
+  listen(channelId: string, onMessage: (event: Event) => void): void {
+    this.#relay.subscribe([{ 'kinds': [9], '#h': [channelId] }], {
+      onevent: (event) => {
+        if (verifyEvent(event)) onMessage(event);
+      },
+    });
+  }
+
+  close(): void {
+    this.#relay.close();
+  }
+}

@@ -1,0 +1,16 @@
+/** What the demo's agent plays: it answers what it hears, and the first long task is never finished by its first process. */
+export const DEMO_SCRIPT = {
+  v: 1,
+  rules: [
+    {
+      match: 'long task',
+      unless: { merge_disposition: 'continue_prior_work' },
+      do: [{ think: 'This will take a while.' }, { tool: 'Counting the bees' }, { wait: 'never' }],
+    },
+    {
+      match: 'long task',
+      do: [{ reply: 'I was interrupted, and here is the answer all the same: {{quoted}} is done.' }],
+    },
+    { do: [{ reply: 'I read {{count}} message(s) in one turn: {{quoted}}' }] },
+  ],
+} as const;

@@ -1,0 +1,91 @@
+/**
+ * The stage of the demo: a temporary directory with a config of the ordinary kind, the whole of skep running on it, an
+ * owner and a guest at their own clients, and a channel they share with the agent.
+ */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { nsecEncode, npubEncode } from 'nostr-tools/nip19';
+import { generateSecretKey, getPublicKey } from 'nostr-tools/pure';
+import { loadConfig } from '../../config/index.ts';
+import type { Running } from '../../root.ts';
+import { start } from '../../root.ts';
+import type { RootOptions } from '../../root.ts';
+import { Client } from './client.ts';
+import { DEMO_SCRIPT } from './script.ts';
+
+export interface Stage {
+  readonly directory: string;
+  readonly configFile: string;
+  readonly relayUrl: string;
+  readonly channelId: string;
+  readonly agentPubkey: string;
+  readonly owner: Client;
+  readonly guest: Client;
+  readonly running: Running;
+  close(): Promise<void>;
+}
+
+/** How long turns may go on when the demo is over. */
+const GRACE_MS = 5_000;
+
+export async function setStage(options: RootOptions, channelId: string): Promise<Stage> {
+  const directory = mkdtempSync(join(tmpdir(), 'skep-demo-'));
+  const closings: (() => Promise<void> | void)[] = [() => { rmSync(directory, { recursive: true, force: true }); }];
+  const close = async (): Promise<void> => {
+    for (const step of closings.splice(0).reverse()) await step();
+  };
+  try {
+    const ownerKey = generateSecretKey();
+    const guestKey = generateSecretKey();
+    const agentKey = generateSecretKey();
+    const configFile = writeFiles(directory, { ownerKey, guestKey, agentKey });
+    const running = await start(loadConfig(configFile), options);
+    closings.push(() => running.close(GRACE_MS));
+    const owner = await Client.connect('owner', running.relayUrl, ownerKey);
+    closings.push(() => { owner.close(); });
+    const guest = await Client.connect('guest', running.relayUrl, guestKey);
+    closings.push(() => { guest.close(); });
+    const agentPubkey = getPublicKey(agentKey);
+    await openChannel(owner, channelId, [agentPubkey, guest.pubkey]);
+    return { directory, configFile, relayUrl: running.relayUrl, channelId, agentPubkey, owner, guest, running, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+interface Keys {
+  readonly ownerKey: Uint8Array;
+  readonly guestKey: Uint8Array;
+  readonly agentKey: Uint8Array;
+}
+
+function writeFiles(directory: string, { ownerKey, guestKey, agentKey }: Keys): string {
+  const write = (name: string, text: string): void => { writeFileSync(join(directory, name), text, { mode: 0o600 }); };
+  mkdirSync(join(directory, 'gates'));
+  write('owner.key', `${nsecEncode(ownerKey)}\n`);
+  write('helper.key', `${nsecEncode(agentKey)}\n`);
+  write('script.json', JSON.stringify({ ...DEMO_SCRIPT, gates: join(directory, 'gates') }, null, 2));
+  write('skep.yaml', `relay: embedded
+data: data
+embedded:
+  port: 0
+log: warn
+agents:
+  - name: helper
+    key: helper.key
+    owner: ${npubEncode(getPublicKey(ownerKey))}
+    adapter: scripted
+    args: [script.json]
+    respond-to: allowlist
+    allowlist: [${npubEncode(getPublicKey(guestKey))}]
+`);
+  return join(directory, 'skep.yaml');
+}
+
+/** As any client would: create the group (9007), put its members in (9000). */
+async function openChannel(owner: Client, channelId: string, members: readonly string[]): Promise<void> {
+  await owner.publish(9007, { content: '', tags: [['h', channelId], ['name', 'the garden'], ['visibility', 'private']] });
+  for (const member of members) await owner.publish(9000, { content: '', tags: [['h', channelId], ['p', member]] });
+}

@@ -1,0 +1,156 @@
+/**
+ * The three things the demo shows, each asked for by a client and seen by a client. A step that is not seen in time
+ * ends the demo with the code `not_seen`.
+ */
+import type { Event } from 'nostr-tools/pure';
+import { Failure, later } from '../../model/index.ts';
+import type { Clock } from '../../model/index.ts';
+import type { Note } from '../../supervisor/index.ts';
+import type { Client } from './client.ts';
+import type { Stage } from './stage.ts';
+import type { Timeline } from './timeline.ts';
+
+/** A step waits this long for what it wants to see; a retry after a crash waits about six seconds by itself. */
+const PATIENCE_MS = 20_000;
+
+export class Story {
+  readonly #stage: Stage;
+  readonly #timeline: Timeline;
+  readonly #clock: Clock;
+  readonly #answers: Event[] = [];
+  readonly #seen = new Set<string>();
+  #waiting: (() => void)[] = [];
+  readonly #turns: readonly Note[];
+
+  constructor(stage: Stage, timeline: Timeline, clock: Clock, notes: readonly Note[]) {
+    this.#stage = stage;
+    this.#timeline = timeline;
+    this.#clock = clock;
+    this.#turns = notes;
+  }
+
+  /** Something happened: whoever waits looks again. */
+  wake(): void {
+    for (const look of this.#waiting.splice(0)) look();
+  }
+
+  async tell(): Promise<void> {
+    this.#stage.owner.listen(this.#stage.channelId, (event) => { this.#receive(event); });
+    const root = await this.#mention();
+    await this.#threeBecomeOne(root);
+    await this.#someoneBetween(root);
+    await this.#killedInMidTurn();
+    this.#nothingTwice();
+  }
+
+  async #mention(): Promise<Event> {
+    this.#timeline.heading(1, 'A mention is answered in its thread');
+    const question = await this.#say(this.#stage.owner, 'Good morning, helper.');
+    const [answer] = await this.#answersTo([question]);
+    const link = answer?.tags.find((tag) => tag[0] === 'e');
+    this.#expect(link?.[1] === question.id && link[3] === 'reply', 'the answer is in the thread of the question');
+    this.#timeline.seen(1, 'answered in the thread, signed with the agent’s key, which the agent process does not have');
+    return question;
+  }
+
+  async #threeBecomeOne(root: Event): Promise<void> {
+    this.#timeline.heading(2, 'Quick messages become one turn; someone else between splits it');
+    const before = this.#turnsStarted().length;
+    const three = [];
+    for (const text of ['One thing.', 'And another.', 'That is all.']) three.push(await this.#say(this.#stage.owner, text, root));
+    await this.#answersTo(three);
+    const turns = this.#turnsStarted().slice(before);
+    this.#expect(turns.length === 1 && turns[0]?.eventIds.length === 3, 'three quick messages are one turn');
+    this.#timeline.seen(2, 'three messages, one turn, one answer');
+  }
+
+  async #someoneBetween(root: Event): Promise<void> {
+    const before = this.#turnsStarted().length;
+    const { owner, guest } = this.#stage;
+    const first = await this.#say(owner, 'Count the drones.', root);
+    const other = await this.#say(guest, 'I have a question too.', root);
+    const last = await this.#say(owner, 'And the workers.', root);
+    await this.#until('three answers', () => this.#turnsStarted().length - before === 3 && this.#turnsEnded() >= before + 3);
+    const order = this.#turnsStarted().slice(before).map((turn) => turn.eventIds);
+    this.#expect(JSON.stringify(order) === JSON.stringify([[first.id], [other.id], [last.id]]), 'three turns, in order');
+    await this.#until('the third answer', () => this.#answers.length === 1 + 1 + 3);
+    this.#timeline.seen(2, 'the guest’s message between them makes three turns, answered in order');
+  }
+
+  async #killedInMidTurn(): Promise<void> {
+    this.#timeline.heading(3, 'The agent’s process is killed in mid-turn; the message is still answered, once');
+    const before = this.#turnsStarted().length;
+    const question = await this.#say(this.#stage.owner, 'A long task: count the bees.');
+    await this.#until('the turn', () => this.#turnsStarted().length > before);
+    const pid = this.#turnsStarted().at(-1)?.pid ?? 0;
+    process.kill(pid, 'SIGKILL');
+    this.#timeline.tell('demo', 'kills', { pid, signal: 'SIGKILL' });
+    await this.#answersTo([question]);
+    const again = this.#turnsStarted().at(-1);
+    this.#expect(again?.interrupted === true && again.pid !== pid, 'a new process got the interrupted turn');
+    await this.#until('the end of the turn', () => this.#turnsEnded() === this.#turnsStarted().length);
+    this.#timeline.seen(3, `a new process (pid ${again?.pid ?? 0}) was told that it had been interrupted, and answered`);
+  }
+
+  /** Six answers in all, and none more, whatever was killed and retried. */
+  #nothingTwice(): void {
+    this.#expect(this.#answers.length === 6, `six answers in all, found ${this.#answers.length}`);
+    this.#timeline.plain([]);
+    this.#timeline.seen(3, 'eight messages, six turns answered, six answers on the relay: none lost, none twice');
+  }
+
+  async #say(who: Client, text: string, root?: Event): Promise<Event> {
+    const { channelId, agentPubkey } = this.#stage;
+    const thread = root === undefined ? [] : [['e', root.id, '', 'reply']];
+    const event = await who.publish(9, { content: text, tags: [['h', channelId], ...thread, ['p', agentPubkey]] });
+    this.#timeline.tell(who.name, 'says', { event: event.id, text });
+    return event;
+  }
+
+  #receive(event: Event): void {
+    if (event.pubkey !== this.#stage.agentPubkey || this.#seen.has(event.id)) return;
+    this.#seen.add(event.id);
+    this.#answers.push(event);
+    const root = event.tags.find((tag) => tag[0] === 'e')?.[1] ?? '';
+    this.#timeline.tell('owner', 'receives', { event: event.id, thread: root, text: event.content });
+    this.wake();
+  }
+
+  /** Waits for the first answer in the thread of these messages that came after now. */
+  async #answersTo(questions: readonly Event[]): Promise<readonly Event[]> {
+    const before = this.#answers.length;
+    const threads = new Set(questions.map((question) => question.tags.find((tag) => tag[0] === 'e')?.[1] ?? question.id));
+    const inThread = (): readonly Event[] =>
+      this.#answers.slice(before).filter((answer) => answer.tags.some((tag) => tag[0] === 'e' && threads.has(tag[1] ?? '')));
+    await this.#until('an answer', () => inThread().length > 0);
+    return inThread();
+  }
+
+  #turnsStarted(): readonly Extract<Note, { type: 'turn_started' }>[] {
+    return this.#turns.filter((note) => note.type === 'turn_started');
+  }
+
+  #turnsEnded(): number {
+    return this.#turns.filter((note) => note.type === 'turn_ended').length;
+  }
+
+  #expect(holds: boolean, what: string): void {
+    if (!holds) throw new Failure('not_seen', `demo: expected that ${what}`);
+  }
+
+  async #until(what: string, holds: () => boolean): Promise<void> {
+    let late = false;
+    const cancel = this.#clock.wake(later(this.#clock.now(), PATIENCE_MS), () => {
+      late = true;
+      this.wake();
+    });
+    try {
+      while (!holds()) {
+        if (late) throw new Failure('not_seen', `demo: ${what} was not seen within ${PATIENCE_MS / 1000} s`);
+        await new Promise<void>((resolve) => { this.#waiting.push(resolve); });
+      }
+    } finally {
+      cancel();
+    }
+  }
+}

@@ -1,0 +1,92 @@
+/**
+ * One life of an agent process: the process, its credential, and the sessions it holds for lanes. When it is over, what
+ * still refers to it can do nothing any more: a late turn never touches the process that came after.
+ */
+import type { AgentProcess } from '../acp/index.ts';
+import type { AgentLink, SessionCredential, TurnBinding } from '../broker/index.ts';
+import { RecentMap } from './recent-map.ts';
+
+/** A conversation of the process. `goodTurns` is what makes earlier messages count as delivered. */
+export interface LaneSession {
+  readonly sessionId: string;
+  readonly takesSystemPrompt: boolean;
+  goodTurns: number;
+  standingSent: boolean;
+}
+
+/** Sessions kept for each process; under the thread policy there is no end of threads. */
+const MAX_SESSIONS = 256;
+
+export class Life {
+  readonly process: AgentProcess;
+  readonly #credential: SessionCredential;
+  readonly #link: AgentLink;
+  readonly #sessions = new RecentMap<string, LaneSession>(MAX_SESSIONS);
+  #status: 'idle' | 'busy' | 'ending' | 'over' = 'idle';
+
+  constructor(process: AgentProcess, credential: SessionCredential, link: AgentLink) {
+    this.process = process;
+    this.#credential = credential;
+    this.#link = link;
+  }
+
+  get status(): 'idle' | 'busy' | 'ending' | 'over' {
+    return this.#status;
+  }
+
+  get sessionCount(): number {
+    return this.#sessions.size;
+  }
+
+  /** Marks the process as taken. Only an idle one is given a turn. */
+  take(): void {
+    if (this.#status !== 'idle') throw new TypeError(`life: expected an idle process, found ${this.#status}`);
+    this.#status = 'busy';
+  }
+
+  release(): void {
+    if (this.#status === 'busy') this.#status = 'idle';
+  }
+
+  holds(lane: string): boolean {
+    return this.#sessions.get(lane) !== undefined;
+  }
+
+  session(lane: string): LaneSession | undefined {
+    return this.#sessions.get(lane);
+  }
+
+  remember(lane: string, session: LaneSession): void {
+    this.#sessions.set(lane, session);
+  }
+
+  forget(lane: string): void {
+    this.#sessions.delete(lane);
+  }
+
+  /** Tells the broker which turn the process is in, or that it is in none. */
+  bind(turn: TurnBinding | undefined): void {
+    if (this.#status !== 'over') this.#link.bindTurn(this.#credential.sessionId, turn);
+  }
+
+  /** From here on nothing the process may still do reaches the relay. */
+  revoke(): void {
+    this.#link.closeSession(this.#credential.sessionId);
+  }
+
+  /** Revokes, and ends the process; another takes its place. */
+  async retire(): Promise<void> {
+    this.revoke();
+    if (this.#status !== 'over') this.#status = 'ending';
+    await this.process.stop();
+  }
+
+  /** True when the end was ours. The last word of a life. */
+  finish(): boolean {
+    const meant = this.#status === 'ending';
+    this.#status = 'over';
+    this.revoke();
+    this.#sessions.clear();
+    return meant;
+  }
+}
