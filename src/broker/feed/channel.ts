@@ -1,0 +1,114 @@
+/**
+ * One followed channel: what is asked of the relay, and in which order its events go on. A relay sends stored events
+ * newest first; they wait for EOSE and go on oldest first. The read position moves to a stored event only when the
+ * whole catch-up has been taken: before, older ones may still be on their way.
+ */
+import { later, secondsOf } from '../../model/index.ts';
+import type { ChannelId, Clock, Pubkey, Seconds } from '../../model/index.ts';
+import type { Filter, VerifiedEvent } from '../../nostr/index.ts';
+import { RESUME_OVERLAP_SEC } from '../ports.ts';
+import type { AgentIdentity, ResumePoint } from '../ports.ts';
+import type { SubscriptionSpec } from '../upstream/index.ts';
+import { CATCH_UP_MS, FOLLOWED_KINDS, MAX_CATCH_UP } from './limits.ts';
+
+export interface ChannelOptions {
+  readonly channelId: ChannelId;
+  readonly pubkey: Pubkey;
+  readonly subscribe: AgentIdentity['subscribe'];
+  readonly clock: Clock;
+  readonly resumePoint: () => ResumePoint | undefined;
+  /** True when the consumer has taken the event. */
+  readonly deliver: (event: VerifiedEvent) => Promise<boolean>;
+  readonly advance: (seenSec: Seconds) => void;
+}
+
+export class Channel {
+  readonly spec: SubscriptionSpec;
+  readonly #options: ChannelOptions;
+  #stored: VerifiedEvent[] = [];
+  #flushing: Promise<void> = Promise.resolve();
+  /** The newest stored event taken in this catch-up. */
+  #caughtUpSec: Seconds | undefined;
+  #cancelWake: (() => void) | undefined;
+  #closed = false;
+
+  constructor(options: ChannelOptions) {
+    this.#options = options;
+    this.spec = {
+      id: `ch-${options.channelId}`,
+      filters: () => [channelFilter(options)],
+      onEvent: (event, stored) => (stored ? this.#keep(event) : this.#take(event)),
+      onEose: () => this.#caughtUp(),
+    };
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#stored = [];
+    this.#cancelWake?.();
+    this.#cancelWake = undefined;
+  }
+
+  async #take(event: VerifiedEvent): Promise<void> {
+    if (!this.#closed && await this.#options.deliver(event)) this.#options.advance(this.#plausible(event));
+  }
+
+  async #keep(event: VerifiedEvent): Promise<void> {
+    const floorSec = this.#options.resumePoint()?.floorSec;
+    if (this.#closed || (floorSec !== undefined && event.created_at < floorSec)) return;
+    this.#stored.push(event);
+    if (this.#stored.length >= MAX_CATCH_UP) return this.#flush();
+    const { clock } = this.#options;
+    this.#cancelWake ??= clock.wake(later(clock.now(), CATCH_UP_MS), () => {
+      this.#cancelWake = undefined;
+      void this.#flush();
+    });
+  }
+
+  /** EOSE: what waits goes on, and then all that was stored has been read. */
+  async #caughtUp(): Promise<void> {
+    await this.#flush();
+    const seenSec = this.#caughtUpSec;
+    this.#caughtUpSec = undefined;
+    if (seenSec !== undefined && !this.#closed) this.#options.advance(seenSec);
+  }
+
+  #flush(): Promise<void> {
+    this.#cancelWake?.();
+    this.#cancelWake = undefined;
+    const events = this.#stored.sort((a, b) => a.created_at - b.created_at || (a.id < b.id ? -1 : 1));
+    this.#stored = [];
+    this.#flushing = this.#flushing.then(() => this.#handOn(events));
+    return this.#flushing;
+  }
+
+  async #handOn(events: readonly VerifiedEvent[]): Promise<void> {
+    for (const event of events) {
+      if (this.#closed) return;
+      // One that was not taken must not be passed over by the position of another.
+      if (!await this.#options.deliver(event)) {
+        this.close();
+        return;
+      }
+      const seenSec = this.#plausible(event);
+      if (this.#caughtUpSec === undefined || seenSec > this.#caughtUpSec) this.#caughtUpSec = seenSec;
+    }
+  }
+
+  /** A stamp from the future must not close the window on authors whose clocks are right. */
+  #plausible(event: VerifiedEvent): Seconds {
+    const nowSec = secondsOf(this.#options.clock.now());
+    return event.created_at > nowSec ? nowSec : event.created_at;
+  }
+}
+
+/** From the read position, and behind it by as much as authors' clocks may differ; never from our own clock. */
+function channelFilter({ channelId, pubkey, subscribe, resumePoint }: ChannelOptions): Filter {
+  const point = resumePoint();
+  const tags = new Map([['h', [channelId]], ...(subscribe === 'mentions' ? [['p', [pubkey]] as const] : [])]);
+  const filter: Filter = { kinds: FOLLOWED_KINDS, tags };
+  if (point === undefined) return filter;
+  // A position is never before its floor, but a row may say anything.
+  const readSec = Math.max(point.floorSec, point.seenSec);
+  return { ...filter, since: Math.max(0, readSec - RESUME_OVERLAP_SEC) };
+}

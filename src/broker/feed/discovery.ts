@@ -1,0 +1,146 @@
+/**
+ * Asks the relay which channels an agent is in, and turns its answers into membership commands. Everything the relay
+ * says of membership (39002, 44100, 44101) is taken as it says it: were the relay's own key known (NIP-11 `self`), its
+ * signature would be checked here.
+ */
+import { asChannelId, later } from '../../model/index.ts';
+import type { ChannelId, Clock, Pubkey, Seconds } from '../../model/index.ts';
+import { channelOf, firstValue, mentions } from '../../nostr/index.ts';
+import type { SubscriptionSpec, Upstream } from '../upstream/index.ts';
+import { DISCOVERY_MS } from './limits.ts';
+import { GATHERING, step } from './membership.ts';
+import type { MembershipCommand, MembershipInput } from './membership.ts';
+
+const MEMBERS = 'members';
+const NOTICES = 'membership-notif';
+const MEMBERS_KIND = 39_002;
+const ADDED_KIND = 44_100;
+const REMOVED_KIND = 44_101;
+
+export interface DiscoveryOptions {
+  readonly upstream: Pick<Upstream, 'subscribe' | 'unsubscribe'>;
+  readonly pubkey: Pubkey;
+  readonly clock: Clock;
+  /** Notices are asked for from here on; read each time they are asked for. */
+  readonly sinceSec: () => Seconds;
+  /** One command at a time, in order; the next waits for the promise. */
+  readonly perform: (command: MembershipCommand) => Promise<void>;
+}
+
+export class Discovery {
+  readonly #options: DiscoveryOptions;
+  readonly #answered = new Set<string>();
+  #membership = GATHERING;
+  #work: Promise<void> = Promise.resolve();
+  #cancelWake: (() => void) | undefined;
+  #closed = false;
+
+  constructor(options: DiscoveryOptions) {
+    this.#options = options;
+  }
+
+  start(): void {
+    this.#options.upstream.subscribe(this.#members());
+    this.#options.upstream.subscribe(noticesSpec(this.#options, {
+      onNotice: (input) => this.#tell(input),
+      onEose: () => { this.#complete(NOTICES); },
+    }));
+  }
+
+  /** Settles when the command in hand has. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#cancelWake?.();
+    this.#options.upstream.unsubscribe(MEMBERS);
+    this.#options.upstream.unsubscribe(NOTICES);
+    await this.#work;
+  }
+
+  /** The lists that name us; and those of the channels we follow, to see when one names us no longer. */
+  #members(): SubscriptionSpec {
+    const { pubkey } = this.#options;
+    const kinds = [MEMBERS_KIND];
+    return {
+      id: MEMBERS,
+      filters: () => {
+        const followed = [...this.#membership.followed];
+        const ours = { kinds, tags: new Map([['p', [pubkey]]]) };
+        return followed.length === 0 ? [ours] : [ours, { kinds, tags: new Map([['d', followed]]) }];
+      },
+      onEvent: async (event, stored) => {
+        const channelId = asChannelId(firstValue(event.tags, 'd') ?? '');
+        const type = mentions(event.tags, pubkey) ? 'listed' : 'unlisted';
+        if (channelId !== undefined) await this.#tell({ type, channelId, atSec: event.created_at, stored });
+      },
+      onEose: () => { this.#complete(MEMBERS); },
+    };
+  }
+
+  /** The first answers are in when both are, or when the other one takes too long. */
+  #complete(id: string): void {
+    const { clock } = this.#options;
+    if (this.#closed || this.#membership.status !== 'gathering') return;
+    this.#answered.add(id);
+    if (this.#answered.size === 2) void this.#tell({ type: 'complete' });
+    else this.#cancelWake ??= clock.wake(later(clock.now(), DISCOVERY_MS), () => { void this.#tell({ type: 'complete' }); });
+  }
+
+  #tell(input: MembershipInput): Promise<void> {
+    this.#work = this.#work.then(() => this.#decide(input));
+    return this.#work;
+  }
+
+  async #decide(input: MembershipInput): Promise<void> {
+    if (this.#closed) return;
+    if (input.type === 'complete') this.#cancelWake?.();
+    const { state, commands } = step(this.#membership, input);
+    const changed = state.followed.size !== this.#membership.followed.size;
+    this.#membership = state;
+    for (const command of commands) await this.#options.perform(command);
+    // Asked anew, now also for the lists of the channels just joined. What they say again changes nothing.
+    if (changed && !this.#stopped()) this.#options.upstream.subscribe(this.#members());
+  }
+
+  /** Asked after an await: the answer may have changed. */
+  #stopped(): boolean {
+    return this.#closed;
+  }
+}
+
+/**
+ * For channels that are configured, not discovered: they stay as they are, but one that refused us may be asked for
+ * again as soon as the relay says that we were added to it.
+ */
+export function watchAdditions(
+  options: Pick<DiscoveryOptions, 'upstream' | 'pubkey' | 'sinceSec'>, onAdded: (channelId: ChannelId) => void,
+): () => void {
+  options.upstream.subscribe(noticesSpec(options, {
+    onNotice: async ({ type, channelId, stored }) => {
+      if (type === 'added' && !stored) onAdded(channelId);
+    },
+  }));
+  return () => { options.upstream.unsubscribe(NOTICES); };
+}
+
+type Notice = Exclude<MembershipInput, { readonly type: 'complete' }>;
+
+interface NoticeHandlers {
+  readonly onNotice: (notice: Notice) => Promise<void>;
+  readonly onEose?: () => void;
+}
+
+/** Never in one filter with channel kinds: these are p-gated (Buzz closes a REQ that mixes them). */
+function noticesSpec(
+  { pubkey, sinceSec }: Pick<DiscoveryOptions, 'pubkey' | 'sinceSec'>, { onNotice, onEose }: NoticeHandlers,
+): SubscriptionSpec {
+  return {
+    id: NOTICES,
+    filters: () => [{ kinds: [ADDED_KIND, REMOVED_KIND], tags: new Map([['p', [pubkey]]]), since: sinceSec() }],
+    onEvent: async (event, stored) => {
+      const channelId = channelOf(event.tags);
+      const type = event.kind === ADDED_KIND ? 'added' : 'removed';
+      if (channelId !== undefined) await onNotice({ type, channelId, atSec: event.created_at, stored });
+    },
+    ...(onEose === undefined ? {} : { onEose }),
+  };
+}
