@@ -39,6 +39,9 @@ export interface ConversationParts {
   readonly limits: AcpLimits;
   readonly redacted: Redactor;
   readonly onLine?: LineTap;
+  /** The agent sent a frame. */
+  readonly onHeard: () => void;
+  readonly onTurnEnded: () => void;
   /** The agent does not speak the protocol. */
   readonly onBroken: (detail: string) => void;
   /** A turn was cancelled and the agent did not heed it. */
@@ -59,10 +62,14 @@ export class Conversation {
     const events: ConnectionEvents = {
       onFrame: (sessionId) => {
         this.#keepAlive(sessionId);
+        parts.onHeard();
       },
       onUpdate: (sessionId, update) => this.#turns.get(sessionId)?.turn.update(update) ?? false,
       onPermission: (request) => this.#permit(request),
-      onPromptAnswered: (sessionId) => this.#turns.get(sessionId)?.turn.seal(),
+      onPromptAnswered: (sessionId) => {
+        this.#turns.get(sessionId)?.turn.seal();
+        parts.onTurnEnded();
+      },
       onPromptSent: (sessionId) => this.#turns.get(sessionId)?.request.onSent?.(),
       onBroken,
     };

@@ -33,6 +33,21 @@ export class ProcessGroup {
   }
 
   /**
+   * Remembers who descends from the leader now. A tool in a group and session of its own becomes a stranger's child the
+   * moment its parents crash; only who was remembered before can still be found.
+   */
+  async remember(): Promise<void> {
+    const { table } = this.#parts;
+    const leader = await this.#parts.leader;
+    const rows = await table.tree(leader.pid);
+    if (!rows.some((row) => isAlive(row, leader))) return;
+    const known = new Map(this.#known.map((member) => [member.pid, member]));
+    for (const row of rows) if (!row.zombie) known.set(row.pid, { pid: row.pid, started: row.started });
+    const alive = await Promise.all([...known.values()].map(async (member) => isAlive(await table.row(member.pid), member)));
+    this.#known = [...known.values()].filter((_, index) => alive[index]);
+  }
+
+  /**
    * Ends every member. `askFirst` is called, where given, after the members were recorded, and they get the stdin
    * grace before the first signal. Resolves in bounded time with the pids that even SIGKILL did not end.
    */
@@ -86,12 +101,15 @@ export class ProcessGroup {
   }
 
   async #anyKnownAlive(): Promise<boolean> {
-    for (const { pid, started } of this.#known) {
-      const row = await this.#parts.table.row(pid);
-      if (row !== undefined && row.started === started && !row.zombie) return true;
+    for (const member of this.#known) {
+      if (isAlive(await this.#parts.table.row(member.pid), member)) return true;
     }
     return false;
   }
+}
+
+function isAlive(row: ProcessRow | undefined, { pid, started }: ProcessIdentity): boolean {
+  return row?.pid === pid && row.started === started && !row.zombie;
 }
 
 function send(pid: number, signal: 'SIGTERM' | 'SIGKILL'): void {

@@ -28,6 +28,8 @@ export interface AcpLimits {
   readonly termGraceMs: number;
   /** How long a SIGKILL may take to show, descendants that fork meanwhile included; then `ended` settles all the same. */
   readonly killWaitMs: number;
+  /** From a word of the agent to a look at what it has started, and so at most one look in this time. */
+  readonly watchTreeMs: number;
   /** From exit to the last bytes of stdout: a grandchild may hold the pipe open for ever. Calls fail after this. */
   readonly drainMs: number;
 }
@@ -46,5 +48,6 @@ export const DEFAULT_LIMITS: AcpLimits = {
   stdinGraceMs: 3_000,
   termGraceMs: 3_000,
   killWaitMs: 3_000,
+  watchTreeMs: 2_000,
   drainMs: 250,
 };

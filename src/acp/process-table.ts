@@ -25,6 +25,8 @@ export interface ProcessTable {
   rows(): Promise<readonly ProcessRow[]>;
   /** The row of one pid, or undefined when nothing runs under it. */
   row(pid: number): Promise<ProcessRow | undefined>;
+  /** The row of one pid and of all that descend from it. On Linux it costs by their number, not by the machine's. */
+  tree(pid: number): Promise<readonly ProcessRow[]>;
 }
 
 export function processTable(platform: NodeJS.Platform = process.platform): ProcessTable {
@@ -40,7 +42,31 @@ function procTable(): ProcessTable {
   return {
     rows: async () => readdirSync('/proc').filter((name) => /^\d+$/.test(name)).flatMap((pid) => read(pid) ?? []),
     row: async (pid) => read(String(pid)),
+    tree: async (pid) => descend(pid, childrenOf, (each) => read(String(each))),
   };
+}
+
+/** Children hang on the thread that forked them. */
+function childrenOf(pid: number): readonly number[] {
+  const threads = namesOrNone(`/proc/${pid}/task`);
+  const lists = threads.map((thread) => readOrUndefined(`/proc/${pid}/task/${thread}/children`) ?? '');
+  return lists.flatMap((list) => list.split(' ').filter((child) => child !== '').map(Number));
+}
+
+function descend(
+  pid: number,
+  children: (pid: number) => readonly number[],
+  row: (pid: number) => ProcessRow | undefined,
+): readonly ProcessRow[] {
+  const seen = new Map<number, ProcessRow>();
+  const queue = [pid];
+  for (let next = queue.pop(); next !== undefined; next = queue.pop()) {
+    const found = seen.has(next) ? undefined : row(next);
+    if (found === undefined) continue;
+    seen.set(next, found);
+    queue.push(...children(next));
+  }
+  return [...seen.values()];
 }
 
 /** One /proc/<pid>/stat (proc(5)). The name in parentheses may itself hold spaces and parentheses. */
@@ -62,7 +88,8 @@ export function statRow(stat: string, boot: string): ProcessRow | undefined {
 
 function psTable(): ProcessTable {
   const run = async (...which: readonly string[]): Promise<readonly ProcessRow[]> => {
-    const { stdout } = await execa('ps', [...which, '-o', 'pid=,ppid=,pgid=,stat=,lstart='], {
+    // Without a `ps` there is no output, and nothing is found.
+    const { stdout = '' } = await execa('ps', [...which, '-o', 'pid=,ppid=,pgid=,stat=,lstart='], {
       // The dates are compared as text, so they must be written the same way each time.
       env: { PATH: process.env['PATH'] ?? '/bin:/usr/bin', LC_ALL: 'C', TZ: 'UTC' },
       extendEnv: false,
@@ -73,6 +100,11 @@ function psTable(): ProcessTable {
   return {
     rows: () => run('-A'),
     row: async (pid) => (await run('-p', String(pid)))[0],
+    tree: async (pid) => {
+      const rows = await run('-A');
+      const children = (parent: number): readonly number[] => rows.filter((row) => row.parent === parent).map((row) => row.pid);
+      return descend(pid, children, (each) => rows.find((row) => row.pid === each));
+    },
   };
 }
 
@@ -88,6 +120,14 @@ export function psRow(line: string): ProcessRow | undefined {
     started,
     zombie: stat.startsWith('Z'),
   };
+}
+
+function namesOrNone(path: string): readonly string[] {
+  try {
+    return readdirSync(path);
+  } catch {
+    return [];
+  }
 }
 
 /** A process that ends while it is read is simply not there. */

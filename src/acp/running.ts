@@ -17,6 +17,7 @@ import { redactorFor } from './redaction.ts';
 import type { Redactor } from './redaction.ts';
 import { stderrTail } from './stderr-tail.ts';
 import { openStdin } from './stdin.ts';
+import { treeWatch } from './tree-watch.ts';
 
 /** Ended by us: no fault of the agent's. */
 export const STOPPED: ProcessEnd = { how: 'stopped' };
@@ -54,6 +55,8 @@ export function attach({ child, plan, permission, clock, log, limits, store, onL
   const closed = (pipe: 'stdin' | 'stdout'): void => {
     void lifetime.endUnlessExits({ how: 'protocol', detail: `it closed its ${pipe} and did not exit` });
   };
+  const group = new ProcessGroup({ leader, table, clock, log, limits });
+  const watch = treeWatch(clock, limits.watchTreeMs, () => void group.remember());
   const stdin = openStdin({
     stream: child.stdin, clock, limits, onStuck: broken, onClosed: () => {
       closed('stdin');
@@ -62,6 +65,8 @@ export function attach({ child, plan, permission, clock, log, limits, store, onL
   const conversation = new Conversation({
     write: stdin.write,
     permission, clock, log, limits, redacted,
+    onHeard: watch.heard,
+    onTurnEnded: watch.turnEnded,
     onBroken: broken,
     onUnresponsive: () => {
       log.warn('an agent does not heed a cancel and is ended', { agent: plan.agentName, pid: child.pid });
@@ -70,10 +75,10 @@ export function attach({ child, plan, permission, clock, log, limits, store, onL
     ...(onLine === undefined ? {} : { onLine }),
   });
   const lifetime = new Lifetime({
-    child, stderr, clock, log, limits,
-    group: new ProcessGroup({ leader, table, clock, log, limits }),
+    child, group, stderr, clock, log, limits,
     onGone: (end) => {
       stdin.release();
+      watch.release();
       conversation.end(end);
     },
     forget: async () => {

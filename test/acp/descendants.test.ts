@@ -67,6 +67,8 @@ describe('the process table', () => {
     const seen = await table.row(pid);
     expect(seen).toMatchObject({ pid, parent: process.pid, group: pid, zombie: false });
     expect(await table.row(pid)).toEqual(seen);
+    expect(await table.tree(pid)).toEqual([seen]);
+    expect((await table.tree(process.pid)).map((each) => each.pid)).toContain(pid);
     expect((await table.rows()).filter((each) => each.pid === pid)).toEqual([seen]);
     child.kill('SIGKILL');
     await child;

@@ -1,0 +1,263 @@
+/** The end of processes: nothing of a tree is left after a stop, a crash or a timeout, and no stranger is signalled. */
+import { execa } from 'execa';
+import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { afterEach, describe, expect, it } from 'vitest';
+import { reapLeftovers } from '../../src/acp/index.ts';
+import { ProcessGroup } from '../../src/acp/group.ts';
+import { DEFAULT_LIMITS } from '../../src/acp/limits.ts';
+import { processTable } from '../../src/acp/process-table.ts';
+import { treeWatch } from '../../src/acp/tree-watch.ts';
+import { milliseconds, silentLog } from '../../src/model/index.ts';
+import type { Clock } from '../../src/model/index.ts';
+import { openSqlite, sql, SUPERVISOR_SCHEMA } from '../../src/store/index.ts';
+import type { Store } from '../../src/store/index.ts';
+import { systemClock } from '../../src/system/index.ts';
+import { temporaryDirectory } from '../setup/temp.ts';
+import { alive, meet, noneLeft, open, pidIn, plan, play, program, say, SHORT, start, startTime, tryStart, until } from './harness.ts';
+import type { Started } from './harness.ts';
+
+const stores: Store[] = [];
+
+afterEach(async () => {
+  await noneLeft();
+  await Promise.all(stores.splice(0).map((store) => store.close()));
+});
+
+function openStore(): Store {
+  const store = openSqlite(':memory:', SUPERVISOR_SCHEMA);
+  stores.push(store);
+  return store;
+}
+
+/** sh → node → sleep, the sleep in a group of its own and deaf to SIGTERM when `tool` says so. */
+async function tree(extra: object = {}, tool: object = {}): Promise<Started & { readonly sessionId: string; readonly pids: readonly number[] }> {
+  const child = { ...tool, command: ['/bin/sh', '-c', 'trap "" TERM; echo $$ > child.part; mv child.part child; sleep 600; true'] };
+  const started = await start(
+    { rules: [{ match: 'work', do: [{ spawn: child }, { wait: 'child' }, { mark: 'node' }] }, { do: [{ ignoreCancel: true }, { wait: 'never' }] }], ...extra },
+    { command: ['/bin/sh', '-c', '"$@"; exit $?', 'agent'] },
+  );
+  const sessionId = await open(started);
+  expect(await say(started.process, sessionId, 'work')).toMatchObject({ status: 'ended' });
+  const pids = [started.process.pid, await pidIn(started.directory, 'node'), await pidIn(started.directory, 'child')];
+  expect(pids.map(alive)).toEqual([true, true, true]);
+  return { ...started, sessionId, pids };
+}
+
+const TOOL = { detached: true };
+
+describe.each([['in the group', {}], ['in a group of its own', TOOL]])('a tree of sh, node and a tool %s', (_, tool) => {
+  it('is gone after a stop, though none heeds the end of stdin or SIGTERM', async () => {
+    const { process: agent, pids } = await tree({ ignoreStdinEof: true, ignoreSigterm: true }, tool);
+    await Promise.all([agent.stop(), agent.stop()]);
+    expect(pids.map(alive)).toEqual([false, false, false]);
+    expect(await agent.ended).toEqual({ how: 'stopped' });
+  });
+
+  it('is gone after a stop that the agent heeds', async () => {
+    const { process: agent, pids } = await tree({}, tool);
+    await agent.stop();
+    expect(pids.map(alive)).toEqual([false, false, false]);
+  });
+
+  it('is gone after a crash of the leader', async () => {
+    const { process: agent, pids } = await tree({}, tool);
+    process.kill(agent.pid, 'SIGKILL');
+    expect(await agent.ended).toMatchObject({ how: 'signalled', signal: 'SIGKILL' });
+    expect(pids.map(alive)).toEqual([false, false, false]);
+  });
+
+  it('is gone after a timeout', async () => {
+    const { process: agent, pids, sessionId } = await tree({}, tool);
+    expect(await say(agent, sessionId, 'hang', { idleTimeoutMs: 200 })).toMatchObject({ status: 'idle_timeout', processAlive: false });
+    await agent.ended;
+    expect(pids.map(alive)).toEqual([false, false, false]);
+  });
+});
+
+describe('a stop', () => {
+  it('is heeded at the end of stdin, without a signal', async () => {
+    const started = await start(program('answers-plainly'), { limits: { stdinGraceMs: 10_000 } });
+    await started.process.stop();
+    expect(alive(started.process.pid)).toBe(false);
+  });
+
+  it('of an agent that has ended is nothing, and the first end is kept', async () => {
+    const { process: agent } = await play({ rules: [{ do: [{ die: 3 }] }] });
+    await agent.stop();
+    await agent.stop();
+    expect(await agent.ended).toMatchObject({ how: 'exited', exitCode: 3 });
+  });
+
+  it('asks running turns to end', async () => {
+    const started = await start({ rules: [{ do: [{ mark: 'begun' }, { hang: true }] }], ignoreStdinEof: true });
+    const turn = say(started.process, await open(started));
+    await pidIn(started.directory, 'begun');
+    await started.process.stop();
+    expect(started.lines.some(({ text }) => text.includes('session/cancel'))).toBe(true);
+    expect((await turn).status).toMatch(/^(process_ended|ended)$/);
+  });
+
+  it('leaves strangers alone', async () => {
+    const stranger = execa('sleep', ['60'], { reject: false, detached: true });
+    const started = await start(program('answers-plainly'));
+    await started.process.stop();
+    expect(stranger.exitCode).toBe(null);
+    stranger.kill('SIGKILL');
+    await stranger;
+  });
+});
+
+describe('a group', () => {
+  it('whose leader\'s pid is a stranger\'s by now is never signalled', async () => {
+    const innocent = execa('sleep', ['60'], { reject: false, detached: true });
+    const pid = innocent.pid ?? 0;
+    const group = new ProcessGroup({
+      leader: Promise.resolve({ pid, started: 'another time' }),
+      table: processTable(), clock: systemClock, log: silentLog, limits: { ...DEFAULT_LIMITS, ...SHORT },
+    });
+    expect(await group.end()).toEqual([]);
+    meet(pid);
+    expect(alive(pid)).toBe(true);
+    innocent.kill('SIGKILL');
+    await innocent;
+  });
+});
+
+describe('an orphan', () => {
+  it.each([[true], [false]])('in a session of its own is found after a crash when it was remembered: %s', async (remembered) => {
+    const directory = temporaryDirectory();
+    const leader = execa('/bin/sh', ['-c', 'setsid sh -c \'echo $$ > pid.part; mv pid.part pid; exec sleep 600\' & exec sleep 600'], { cwd: directory, reject: false, detached: true, stdio: 'ignore' });
+    const orphan = await pidIn(directory, 'pid');
+    const table = processTable();
+    const row = await table.row(leader.pid ?? 0);
+    const group = new ProcessGroup({
+      leader: Promise.resolve(row ?? { pid: 0, started: '' }),
+      table, clock: systemClock, log: silentLog, limits: { ...DEFAULT_LIMITS, ...SHORT },
+    });
+    if (remembered) await group.remember();
+    leader.kill('SIGKILL');
+    await leader;
+    expect(await group.end()).toEqual([]);
+    expect(alive(orphan)).toBe(!remembered);
+    if (!remembered) process.kill(orphan, 'SIGKILL');
+    await until(() => !alive(orphan));
+  });
+
+  it('is looked for a little after each word of the agent, and not when it is silent', () => {
+    const waits: { at: number; callback: () => void }[] = [];
+    const clock: Clock = {
+      now: () => milliseconds(1_000),
+      wake: (at, callback) => {
+        const wait = { at, callback };
+        waits.push(wait);
+        return () => void waits.splice(waits.indexOf(wait), 1);
+      },
+    };
+    let looks = 0;
+    const watch = treeWatch(clock, 2_000, () => (looks += 1));
+    for (let frame = 0; frame < 100; frame += 1) watch.heard();
+    expect(waits.map(({ at }) => at)).toEqual([3_000]);
+    waits.shift()?.callback();
+    expect([looks, waits.length]).toEqual([1, 0]);
+    watch.turnEnded();
+    watch.heard();
+    watch.release();
+    watch.heard();
+    expect([looks, waits.length]).toEqual([2, 0]);
+  });
+});
+
+describe('the record of what runs', () => {
+  const rows = (store: Store): Promise<readonly unknown[]> => store.read(sql('SELECT pid, agent FROM processes'));
+
+  it('is kept while an agent runs, and erased when it has ended', async () => {
+    const store = openStore();
+    const first = await start({}, { store });
+    const second = await start({}, { store });
+    expect(await rows(store)).toEqual([first, second].map(({ process: { pid } }) => ({ pid, agent: 'tester' })).sort((a, b) => a.pid - b.pid));
+    await first.process.stop();
+    expect(await rows(store)).toEqual([{ pid: second.process.pid, agent: 'tester' }]);
+    process.kill(second.process.pid, 'SIGKILL');
+    await second.process.ended;
+    expect(await rows(store)).toEqual([]);
+    expect(await tryStart(plan({ dieAtStart: 1 }), { store })).toMatchObject({ ok: false });
+    expect(await rows(store)).toEqual([]);
+  });
+
+  it('lets the next supervisor end what a killed one left, whole trees', async () => {
+    const directory = temporaryDirectory();
+    const file = join(directory, 'skep.db');
+    const launch = plan({
+      rules: [{ do: [{ spawn: { command: ['/bin/sh', '-c', 'trap "" TERM; echo $$ > child.part; mv child.part child; sleep 600; true'], detached: true } }, { wait: 'never' }] }],
+      ignoreStdinEof: true, ignoreSigterm: true,
+    });
+    const supervisor = execa(process.execPath, [fileURLToPath(new URL('programs/supervises-one-agent.mjs', import.meta.url)), file, JSON.stringify(launch)], { reject: false, buffer: false });
+    const agent = await pidIn(launch.cwd, 'agent');
+    const child = await pidIn(launch.cwd, 'child');
+    supervisor.kill('SIGKILL');
+    await supervisor;
+    expect([agent, child].map(alive)).toEqual([true, true]);
+
+    const store = openSqlite(file, SUPERVISOR_SCHEMA);
+    stores.push(store);
+    expect(await rows(store)).toEqual([{ pid: agent, agent: 'tester' }]);
+    expect(await reapLeftovers({ store, clock: systemClock, log: silentLog, limits: SHORT })).toBe(1);
+    expect([agent, child].map(alive)).toEqual([false, false]);
+    expect(await rows(store)).toEqual([]);
+  });
+
+  it('never costs a stranger its life: pid and start time must both match', async () => {
+    const store = openStore();
+    const innocent = execa('sleep', ['60'], { reject: false, detached: true });
+    const pid = innocent.pid ?? 0;
+    meet(pid);
+    await store.write(
+      sql('INSERT INTO processes (pid, started, agent) VALUES (?, ?, ?)', pid, `boot/${Number(startTime(pid)) - 1}`, 'bee'),
+      sql('INSERT INTO processes (pid, started, agent) VALUES (?, ?, ?)', process.pid, '', 'bee'),
+      sql('INSERT INTO processes (pid, started, agent) VALUES (?, ?, ?)', 1, 'boot/1', 'bee'),
+      sql('INSERT INTO processes (pid, started, agent) VALUES (?, ?, ?)', 4_000_000, 'boot/1', 'bee'),
+    );
+    expect(await reapLeftovers({ store, clock: systemClock, log: silentLog, limits: SHORT })).toBe(0);
+    expect(alive(pid)).toBe(true);
+    // The control: with its own start time it would be ended.
+    const { started } = (await processTable().row(pid)) ?? { started: '' };
+    await store.write(sql('INSERT INTO processes (pid, started, agent) VALUES (?, ?, ?)', pid, started, 'bee'));
+    expect(await reapLeftovers({ store, clock: systemClock, log: silentLog, limits: SHORT })).toBe(1);
+    await innocent;
+    expect(alive(pid)).toBe(false);
+  });
+});
+
+describe('a grandchild that looks around', () => {
+  it('finds no key and no credential but its own, in its environment and its parent\'s /proc', async () => {
+    process.env['BUZZ_PRIVATE_KEY'] = `nsec1${'q'.repeat(58)}`;
+    process.env['GITHUB_TOKEN'] = 'ghp_marked_0123456789';
+    try {
+      const seen = join(temporaryDirectory(), 'seen');
+      const { outcome } = await play(
+        { rules: [{ do: [{ spawn: { command: [...program('tells-what-it-can-see'), seen] } }, { say: 'ok' }] }] },
+        { env: { SKEP_CREDENTIAL: 'own-credential' } },
+      );
+      expect(outcome.status).toBe('ended');
+      let found = '';
+      await until(() => {
+        try {
+          found = readFileSync(seen, 'utf8');
+        } catch {
+          return false;
+        }
+        return true;
+      });
+      // The control: it did see environments and command lines.
+      expect(found.match(/own-credential/g)?.length).toBe(2);
+      expect(found).toContain('script.json');
+      expect(found).not.toMatch(/nsec1|ghp_|BUZZ_PRIVATE_KEY|GITHUB_TOKEN/);
+      expect(JSON.parse(found)).toHaveLength(4);
+    } finally {
+      delete process.env['BUZZ_PRIVATE_KEY'];
+      delete process.env['GITHUB_TOKEN'];
+    }
+  });
+});
