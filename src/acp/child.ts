@@ -27,11 +27,16 @@ export interface Child {
  * Resolves in the turn of the event loop that started the child, so that no byte of it is missed by a reader attached
  * then.
  */
-export async function spawnChild(plan: LaunchPlan): Promise<{ readonly ok: true; readonly child: Child } | { readonly ok: false; readonly end: ProcessEnd }> {
+export async function spawnChild(
+  plan: LaunchPlan,
+): Promise<{ readonly ok: true; readonly child: Child } | { readonly ok: false; readonly end: ProcessEnd }> {
   const { command, args, cwd, env } = plan;
   // Said here, because the system reports a missing directory as a missing program.
   if (!(await isDirectory(cwd))) {
-    return { ok: false, end: { how: 'start_refused', command, detail: `cwd: expected an existing directory, found ${excerpt(cwd, 200)}` } };
+    return {
+      ok: false,
+      end: { how: 'start_refused', command, detail: `cwd: expected an existing directory, found ${excerpt(cwd, 200)}` },
+    };
   }
   const subprocess = execa(command, args, {
     cwd,

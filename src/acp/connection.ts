@@ -42,8 +42,8 @@ export interface ConnectionEvents {
   onBroken(detail: string): void;
 }
 
-export interface ConnectionParts {
-  /** Hands one line, its LF included, to the agent; `written` is called when it has left us, never when it could not. */
+interface ConnectionParts {
+  /** Hands one line, its LF included, to the agent; `written` is called when it has left us, not when it could not. */
   readonly write: (line: string, written?: () => void) => void;
   readonly events: ConnectionEvents;
   readonly limits: Pick<AcpLimits, 'maxLineBytes' | 'maxInvalidPerMinute'>;
@@ -78,8 +78,8 @@ export function openConnection({ write, events, limits, clock, log, onLine }: Co
     if (!open) return;
     const prompted = promptedSession(message);
     if ('method' in message && 'id' in message && message.id !== null) waiting.set(message.id, prompted);
-    send(message, prompted === undefined ? undefined : () => {
-      events.onPromptSent(prompted);
+    send(message, () => {
+      if (prompted !== undefined) events.onPromptSent(prompted);
     });
   });
   const answer = (message: AnyMessage): void => {
@@ -91,7 +91,8 @@ export function openConnection({ write, events, limits, clock, log, onLine }: Co
   };
   const disregard = (why: string, text: string): void => {
     log.debug('a line of the agent is not for us', { why, bytes: text.length, total: noise.total + 1 });
-    if (!noise.count()) breakOff(`more than ${limits.maxInvalidPerMinute} lines a minute on stdout that are no ACP frames`);
+    if (noise.count()) return;
+    breakOff(`more than ${limits.maxInvalidPerMinute} lines a minute on stdout that are no ACP frames`);
   };
 
   const handleRequest = (id: RpcId, method: string, params: unknown): void => {
@@ -101,13 +102,19 @@ export function openConnection({ write, events, limits, clock, log, onLine }: Co
     }
     const members = isMembers(params) ? params : {};
     const { sessionId } = members;
-    const outcome = events.onPermission({ id, sessionId: typeof sessionId === 'string' ? sessionId : '', params: members });
+    const outcome = events.onPermission({
+      id,
+      sessionId: typeof sessionId === 'string' ? sessionId : '',
+      params: members,
+    });
     answer({ jsonrpc: '2.0', id, result: { outcome } });
   };
   const handleUpdate = (params: unknown): void => {
     const { sessionId, update } = isMembers(params) ? params : {};
     const read = readUpdate(update);
-    if (typeof sessionId !== 'string' || read === undefined) return log.debug('an update was skipped: unknown kind or shape');
+    if (typeof sessionId !== 'string' || read === undefined) {
+      return log.debug('an update was skipped: unknown kind or shape');
+    }
     if (!events.onUpdate(sessionId, read)) log.debug('an update outside of a turn was dropped', { sessionId });
   };
   const handleAnswer = (frame: Extract<Frame, { readonly type: 'result' | 'error' }>, text: string): void => {
@@ -118,9 +125,11 @@ export function openConnection({ write, events, limits, clock, log, onLine }: Co
     if (prompted !== undefined) events.onPromptAnswered(prompted);
     const { id } = frame;
     // Built anew, so that the SDK never meets a form it would print.
-    sdk.deliver(frame.type === 'result'
-      ? { jsonrpc: '2.0', id, result: frame.result }
-      : { jsonrpc: '2.0', id, error: { code: frame.code, message: frame.message } });
+    sdk.deliver(
+      frame.type === 'result'
+        ? { jsonrpc: '2.0', id, result: frame.result }
+        : { jsonrpc: '2.0', id, error: { code: frame.code, message: frame.message } },
+    );
   };
   const handleLine = (text: string): void => {
     if (!open) return;
@@ -172,7 +181,7 @@ export function openConnection({ write, events, limits, clock, log, onLine }: Co
 }
 
 function promptedSession(message: AnyMessage): string | undefined {
-  if (!('method' in message) || message.method !== AGENT_METHODS.session_prompt || !isMembers(message.params)) return undefined;
-  const { sessionId } = message.params;
+  if (!('method' in message) || message.method !== AGENT_METHODS.session_prompt) return undefined;
+  const { sessionId } = isMembers(message.params) ? message.params : {};
   return typeof sessionId === 'string' ? sessionId : undefined;
 }

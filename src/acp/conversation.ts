@@ -16,7 +16,14 @@ import type { SystemPromptForm } from './handshake.ts';
 import type { AcpLimits } from './limits.ts';
 import { outputCounter } from './output.ts';
 import type {
-  LineTap, PermissionAnswer, PermissionPolicy, PermissionRequest, ProcessEnd, PromptOutcome, PromptRequest, SessionRequest,
+  LineTap,
+  PermissionAnswer,
+  PermissionPolicy,
+  PermissionRequest,
+  ProcessEnd,
+  PromptOutcome,
+  PromptRequest,
+  SessionRequest,
   SessionStarted,
 } from './ports.ts';
 import type { Redactor } from './redaction.ts';
@@ -31,7 +38,7 @@ const MAX_DETAIL = 500;
 const INVALID_PARAMS = -32602;
 const CANCELLED: PermissionAnswer = { outcome: 'cancelled' };
 
-export interface ConversationParts {
+interface ConversationParts {
   readonly write: (line: string, written?: () => void) => void;
   readonly permission: PermissionPolicy;
   readonly clock: Clock;
@@ -73,7 +80,14 @@ export class Conversation {
       onPromptSent: (sessionId) => this.#turns.get(sessionId)?.request.onSent?.(),
       onBroken,
     };
-    this.connection = openConnection({ write, events, limits, clock, log, ...(onLine === undefined ? {} : { onLine }) });
+    this.connection = openConnection({
+      write,
+      events,
+      limits,
+      clock,
+      log,
+      ...(onLine === undefined ? {} : { onLine }),
+    });
   }
 
   async newSession(request: SessionRequest, form: SystemPromptForm): Promise<SessionStarted> {
@@ -83,9 +97,10 @@ export class Conversation {
       return { ok: false, code: 'error', rpcCode: INVALID_PARAMS, detail };
     }
     const { clock, limits } = this.#parts;
-    const waited = await within(clock, limits.callMs, this.connection.calls.newSession(newSessionParams(request, form)));
-    if (waited.status === 'late') return { ok: false, code: 'timeout', detail: `session/new: no answer within ${limits.callMs} ms` };
-    return this.#started(waited.value);
+    const call = this.connection.calls.newSession(newSessionParams(request, form));
+    const waited = await within(clock, limits.callMs, call);
+    if (waited.status === 'settled') return this.#started(waited.value);
+    return { ok: false, code: 'timeout', detail: `session/new: no answer within ${limits.callMs} ms` };
   }
 
   prompt(request: PromptRequest): Promise<PromptOutcome> {
@@ -119,7 +134,7 @@ export class Conversation {
     this.#turns.get(sessionId)?.turn.take({ type: 'cancel' });
   }
 
-  /** The process is being stopped: asks running turns to end, so that agents end their tools, and grants nothing more. */
+  /** The process is being stopped: asks running turns to end, so that tools end too, and grants nothing more. */
   stopping(): void {
     if (this.#stopping) return;
     this.#stopping = true;

@@ -14,7 +14,9 @@ export interface Exit {
 }
 
 export function endOfExit({ exitCode, signal }: Exit, stderrTail: string): ProcessEnd {
-  return signal === null ? { how: 'exited', exitCode: exitCode ?? 0, stderrTail } : { how: 'signalled', signal, stderrTail };
+  return signal === null
+    ? { how: 'exited', exitCode: exitCode ?? 0, stderrTail }
+    : { how: 'signalled', signal, stderrTail };
 }
 
 /** The same end, seen by somebody who waits for the answer to `initialize`. */
@@ -23,7 +25,11 @@ export function endAtStart(end: ProcessEnd, command: string): ProcessEnd {
     case 'exited':
       return { how: 'exited_at_start', command, exitCode: end.exitCode, stderrTail: end.stderrTail };
     case 'signalled':
-      return { how: 'start_refused', command, detail: `ended by ${end.signal} before it answered initialize${quoted(end.stderrTail)}` };
+      return {
+        how: 'start_refused',
+        command,
+        detail: `ended by ${end.signal} before its first answer${quoted(end.stderrTail)}`,
+      };
     case 'protocol':
       return { how: 'start_refused', command, detail: end.detail };
     case 'not_found':
@@ -61,7 +67,7 @@ export function describeEnd(end: ProcessEnd): string {
     case 'not_executable':
       return `${excerpt(end.command)}: found, but it may not be executed`;
     case 'exited_at_start':
-      return `${excerpt(end.command)}: exited with code ${end.exitCode} before it answered initialize${quoted(end.stderrTail)}`;
+      return `${excerpt(end.command)}: exited with code ${end.exitCode} before its first answer${quoted(end.stderrTail)}`;
     case 'start_timeout':
       return `${excerpt(end.command)}: did not answer initialize within ${end.afterMs} ms`;
     case 'start_refused':

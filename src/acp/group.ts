@@ -15,7 +15,7 @@ import { pause } from './waiting.ts';
 const FIRST_POLL_MS = 5;
 const MAX_POLL_MS = 100;
 
-export interface GroupParts {
+interface GroupParts {
   /** Whom the group is named after; it may have ended. */
   readonly leader: Promise<ProcessIdentity>;
   readonly table: ProcessTable;
@@ -43,7 +43,9 @@ export class ProcessGroup {
     if (!rows.some((row) => isAlive(row, leader))) return;
     const known = new Map(this.#known.map((member) => [member.pid, member]));
     for (const row of rows) if (!row.zombie) known.set(row.pid, { pid: row.pid, started: row.started });
-    const alive = await Promise.all([...known.values()].map(async (member) => isAlive(await table.row(member.pid), member)));
+    const alive = await Promise.all(
+      [...known.values()].map(async (member) => isAlive(await table.row(member.pid), member)),
+    );
     this.#known = [...known.values()].filter((_, index) => alive[index]);
   }
 
@@ -82,7 +84,7 @@ export class ProcessGroup {
     const { pid: leader } = await this.#parts.leader;
     const members = await this.#record();
     if (members.length === 0) return;
-    log.debug('signalling an agent\'s processes', { signal, leader, pids: members.map(({ pid }) => pid) });
+    log.debug("signalling an agent's processes", { signal, leader, pids: members.map(({ pid }) => pid) });
     // The group as one, so that a member that forks in this moment is met too.
     if (members.some(({ group }) => group === leader)) send(-leader, signal);
     for (const { pid, group } of members) if (group !== leader) send(pid, signal);

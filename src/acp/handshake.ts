@@ -28,7 +28,10 @@ export function initializeParams(version: string): InitializeRequest {
 }
 
 /** What the agent says it can do rules over `hint`, which is what a profile knows of it beforehand. */
-export function readInitialize(result: unknown, hint: StandingHint): { readonly ok: true; readonly traits: AgentTraits } | Refusal<'initialize'> {
+export function readInitialize(
+  result: unknown,
+  hint: StandingHint,
+): { readonly ok: true; readonly traits: AgentTraits } | Refusal<'initialize'> {
   if (!isMembers(result)) return refuse('initialize', 'initialize: expected an object as result');
   const { protocolVersion, agentCapabilities, agentInfo } = result;
   if (protocolVersion !== PROTOCOL_VERSION) {
@@ -41,7 +44,8 @@ export function readInitialize(result: unknown, hint: StandingHint): { readonly 
     ok: true,
     traits: {
       agentInfo: { name: typeof name === 'string' ? name : '', version: typeof version === 'string' ? version : '' },
-      systemPrompt: isMembers(systemPrompt) || systemPrompt === true ? 'content' : hint === 'meta-append' ? 'meta' : 'none',
+      systemPrompt:
+        isMembers(systemPrompt) || systemPrompt === true ? 'content' : hint === 'meta-append' ? 'meta' : 'none',
     },
   };
 }

@@ -12,7 +12,9 @@ import { processTable } from './process-table.ts';
 import type { ProcessIdentity } from './process-table.ts';
 
 export async function recordProcess(store: Store, { pid, started }: ProcessIdentity, agent: string): Promise<void> {
-  await store.write(sql('INSERT OR REPLACE INTO processes (pid, started, agent) VALUES (?, ?, ?)', pid, started, agent));
+  await store.write(
+    sql('INSERT OR REPLACE INTO processes (pid, started, agent) VALUES (?, ?, ?)', pid, started, agent),
+  );
 }
 
 export async function forgetProcess(store: Store, { pid, started }: ProcessIdentity): Promise<void> {
@@ -35,19 +37,21 @@ export interface ReapOptions {
 export async function reapLeftovers({ store, clock, log, limits }: ReapOptions): Promise<number> {
   const table = processTable();
   const rows = await store.read(sql('SELECT pid, started, agent FROM processes'));
-  const ended = await Promise.all(rows.map(async (row) => {
-    const leader = identityOf(row);
-    if (leader === undefined) return 0;
-    const running = await table.row(leader.pid);
-    const ours = running !== undefined && running.started === leader.started && !running.zombie;
-    if (ours) {
-      log.warn('ending an agent process that an earlier run left behind', { pid: leader.pid, agent: row['agent'] });
-      const bounds = { ...DEFAULT_LIMITS, ...limits };
-      await new ProcessGroup({ leader: Promise.resolve(leader), table, clock, log, limits: bounds }).end();
-    }
-    await forgetProcess(store, leader);
-    return ours ? 1 : 0;
-  }));
+  const ended = await Promise.all(
+    rows.map(async (row) => {
+      const leader = identityOf(row);
+      if (leader === undefined) return 0;
+      const running = await table.row(leader.pid);
+      const ours = running !== undefined && running.started === leader.started && !running.zombie;
+      if (ours) {
+        log.warn('ending an agent process that an earlier run left behind', { pid: leader.pid, agent: row['agent'] });
+        const bounds = { ...DEFAULT_LIMITS, ...limits };
+        await new ProcessGroup({ leader: Promise.resolve(leader), table, clock, log, limits: bounds }).end();
+      }
+      await forgetProcess(store, leader);
+      return ours ? 1 : 0;
+    }),
+  );
   return ended.filter((count) => count === 1).length;
 }
 

@@ -14,7 +14,7 @@ import type { ProcessEnd } from './ports.ts';
 import type { StderrTail } from './stderr-tail.ts';
 import { settleable, within } from './waiting.ts';
 
-export interface LifetimeParts {
+interface LifetimeParts {
   readonly child: Child;
   readonly group: ProcessGroup;
   readonly stderr: StderrTail;

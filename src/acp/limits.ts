@@ -26,7 +26,7 @@ export interface AcpLimits {
   readonly stdinGraceMs: number;
   /** From SIGTERM to SIGKILL. */
   readonly termGraceMs: number;
-  /** How long a SIGKILL may take to show, descendants that fork meanwhile included; then `ended` settles all the same. */
+  /** How long a SIGKILL may take to show, for those forked meanwhile too; then `ended` settles all the same. */
   readonly killWaitMs: number;
   /** From a word of the agent to a look at what it has started, and so at most one look in this time. */
   readonly watchTreeMs: number;

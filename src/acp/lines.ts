@@ -14,7 +14,7 @@ export interface LineSplitter {
   end(): void;
 }
 
-export interface LineSplitterOptions {
+interface LineSplitterOptions {
   readonly maxBytes: number;
   readonly onLine: (text: string) => void;
   /** Called once; the splitter is deaf from then on. */

@@ -8,7 +8,7 @@ const WINDOW_MS = 60_000;
 /** Our answers are short and rare; an echo comes back at once. */
 const MAX_REMEMBERED = 256;
 
-export interface NoiseMeter {
+interface NoiseMeter {
   /** Counts one line. False when the limit of this minute is passed. */
   count(): boolean;
   readonly total: number;
@@ -36,7 +36,7 @@ export function noiseMeter(maxPerMinute: number, clock: Clock): NoiseMeter {
   };
 }
 
-export interface EchoMemory {
+interface EchoMemory {
   /** Remembers an answer we wrote. */
   wrote(line: string): void;
   /** Whether the agent just sent our own line back. Each echo is known once. */

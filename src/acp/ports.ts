@@ -13,27 +13,39 @@ export interface LaunchPlan {
   readonly env: Readonly<Record<string, string>>;
 }
 
+interface Exited {
+  readonly exitCode: number;
+  /** The end of its stderr, redacted. */
+  readonly stderrTail: string;
+}
+
 /** Why a process could not be used, or ended. Five start failures are told apart, then the ways of ending. */
 export type ProcessEnd =
   | { readonly how: 'not_found'; readonly command: string }
   | { readonly how: 'not_executable'; readonly command: string }
-  | { readonly how: 'exited_at_start'; readonly command: string; readonly exitCode: number; readonly stderrTail: string }
+  | { readonly how: 'exited_at_start'; readonly command: string } & Exited
   | { readonly how: 'start_timeout'; readonly command: string; readonly afterMs: number }
   | { readonly how: 'start_refused'; readonly command: string; readonly detail: string }
-  | { readonly how: 'exited'; readonly exitCode: number; readonly stderrTail: string }
+  | { readonly how: 'exited' } & Exited
   | { readonly how: 'signalled'; readonly signal: string; readonly stderrTail: string }
   | { readonly how: 'protocol'; readonly detail: string }
   | { readonly how: 'stopped' };
 
 export type StopReason = 'end_turn' | 'cancelled' | 'max_tokens' | 'max_turn_requests' | 'refusal';
 
+/** We ended the turn. The process is gone when the agent did not heed the cancel. */
+interface Interrupted {
+  readonly processAlive: boolean;
+  readonly seen: TurnOutput;
+}
+
 /** How one prompt ended. `ended` is the agent's own word; the rest is ours. */
 export type PromptOutcome =
   | { readonly status: 'ended'; readonly stopReason: StopReason; readonly seen: TurnOutput }
   | { readonly status: 'error'; readonly code: number; readonly message: string; readonly seen: TurnOutput }
-  | { readonly status: 'idle_timeout'; readonly afterMs: number; readonly processAlive: boolean; readonly seen: TurnOutput }
-  | { readonly status: 'hard_timeout'; readonly afterMs: number; readonly processAlive: boolean; readonly seen: TurnOutput }
-  | { readonly status: 'cancelled'; readonly processAlive: boolean; readonly seen: TurnOutput }
+  | { readonly status: 'idle_timeout'; readonly afterMs: number } & Interrupted
+  | { readonly status: 'hard_timeout'; readonly afterMs: number } & Interrupted
+  | { readonly status: 'cancelled' } & Interrupted
   | { readonly status: 'process_ended'; readonly end: ProcessEnd; readonly seen: TurnOutput };
 
 /** What the agent streamed in the turn. `text` is its message text, cut at `maxTextBytes`. */

@@ -40,7 +40,10 @@ function procTable(): ProcessTable {
     return stat === undefined ? undefined : statRow(stat, boot);
   };
   return {
-    rows: async () => readdirSync('/proc').filter((name) => /^\d+$/.test(name)).flatMap((pid) => read(pid) ?? []),
+    rows: async () =>
+      readdirSync('/proc')
+        .filter((name) => /^\d+$/.test(name))
+        .flatMap((pid) => read(pid) ?? []),
     row: async (pid) => read(String(pid)),
     tree: async (pid) => descend(pid, childrenOf, (each) => read(String(each))),
   };
@@ -50,7 +53,12 @@ function procTable(): ProcessTable {
 function childrenOf(pid: number): readonly number[] {
   const threads = namesOrNone(`/proc/${pid}/task`);
   const lists = threads.map((thread) => readOrUndefined(`/proc/${pid}/task/${thread}/children`) ?? '');
-  return lists.flatMap((list) => list.split(' ').filter((child) => child !== '').map(Number));
+  return lists.flatMap((list) =>
+    list
+      .split(' ')
+      .filter((child) => child !== '')
+      .map(Number),
+  );
 }
 
 function descend(
@@ -102,7 +110,8 @@ function psTable(): ProcessTable {
     row: async (pid) => (await run('-p', String(pid)))[0],
     tree: async (pid) => {
       const rows = await run('-A');
-      const children = (parent: number): readonly number[] => rows.filter((row) => row.parent === parent).map((row) => row.pid);
+      const children = (parent: number): readonly number[] =>
+        rows.filter((row) => row.parent === parent).map((row) => row.pid);
       return descend(pid, children, (each) => rows.find((row) => row.pid === each));
     },
   };

@@ -22,7 +22,7 @@ import { treeWatch } from './tree-watch.ts';
 /** Ended by us: no fault of the agent's. */
 export const STOPPED: ProcessEnd = { how: 'stopped' };
 
-export interface RunningParts {
+interface RunningParts {
   readonly child: Child;
   readonly plan: LaunchPlan;
   readonly permission: PermissionPolicy;
@@ -58,13 +58,21 @@ export function attach({ child, plan, permission, clock, log, limits, store, onL
   const group = new ProcessGroup({ leader, table, clock, log, limits });
   const watch = treeWatch(clock, limits.watchTreeMs, () => void group.remember());
   const stdin = openStdin({
-    stream: child.stdin, clock, limits, onStuck: broken, onClosed: () => {
+    stream: child.stdin,
+    clock,
+    limits,
+    onStuck: broken,
+    onClosed: () => {
       closed('stdin');
     },
   });
   const conversation = new Conversation({
     write: stdin.write,
-    permission, clock, log, limits, redacted,
+    permission,
+    clock,
+    log,
+    limits,
+    redacted,
     onHeard: watch.heard,
     onTurnEnded: watch.turnEnded,
     onBroken: broken,
@@ -75,7 +83,12 @@ export function attach({ child, plan, permission, clock, log, limits, store, onL
     ...(onLine === undefined ? {} : { onLine }),
   });
   const lifetime = new Lifetime({
-    child, group, stderr, clock, log, limits,
+    child,
+    group,
+    stderr,
+    clock,
+    log,
+    limits,
     onGone: (end) => {
       stdin.release();
       watch.release();
@@ -93,7 +106,10 @@ export function attach({ child, plan, permission, clock, log, limits, store, onL
     closed('stdout');
   });
   return {
-    leader, conversation, lifetime, redacted,
+    leader,
+    conversation,
+    lifetime,
+    redacted,
     async stop() {
       conversation.stopping();
       lifetime.end(STOPPED, stdin.end);
@@ -112,7 +128,10 @@ export function attach({ child, plan, permission, clock, log, limits, store, onL
       try {
         handle(...args);
       } catch (error) {
-        log.error('a line of an agent met a bug', { agent: plan.agentName, error: error instanceof Error ? error.stack : String(error) });
+        log.error('a line of an agent met a bug', {
+          agent: plan.agentName,
+          error: error instanceof Error ? error.stack : String(error),
+        });
         broken('skep could not handle a line of it');
       }
     };
@@ -120,7 +139,11 @@ export function attach({ child, plan, permission, clock, log, limits, store, onL
 }
 
 /** What the rest of the house holds. */
-export function agentProcess({ conversation, lifetime, stop }: Running, pid: number, traits: AgentTraits): AgentProcess {
+export function agentProcess(
+  { conversation, lifetime, stop }: Running,
+  pid: number,
+  traits: AgentTraits,
+): AgentProcess {
   return {
     pid,
     takesSystemPrompt: traits.systemPrompt !== 'none',

@@ -35,14 +35,19 @@ export function sdkClient(write: (message: AnyMessage) => void): SdkClient {
     writable: new WritableStream<AnyMessage>({ write }),
   });
   let closed = false;
-  const settle = (call: Promise<unknown>): Promise<CallResult> => call.then(
-    (result) => ({ status: 'result', result }),
-    (error: unknown) => {
-      if (closed) return { status: 'closed' };
-      const known = error instanceof RequestError;
-      return { status: 'error', code: known ? error.code : INTERNAL_ERROR, message: known ? error.message : String(error) };
-    },
-  );
+  const settle = (call: Promise<unknown>): Promise<CallResult> =>
+    call.then(
+      (result) => ({ status: 'result', result }),
+      (error: unknown) => {
+        if (closed) return { status: 'closed' };
+        const known = error instanceof RequestError;
+        return {
+          status: 'error',
+          code: known ? error.code : INTERNAL_ERROR,
+          message: known ? error.message : String(error),
+        };
+      },
+    );
   const { agent } = connection;
   const { session } = methods.agent;
   return {

@@ -7,14 +7,22 @@ import { isMembers } from './frames.ts';
 import type { SystemPromptForm } from './handshake.ts';
 import type { SessionRequest, StopReason } from './ports.ts';
 
-type SystemPromptContent = { readonly systemPrompt?: { readonly mode: 'append'; readonly content: readonly { readonly type: 'text'; readonly text: string }[] } };
+type SystemPromptContent = {
+  readonly systemPrompt?: {
+    readonly mode: 'append';
+    readonly content: readonly { readonly type: 'text'; readonly text: string }[];
+  };
+};
 
 const STOP_REASONS: ReadonlyMap<string, StopReason> = new Map(
   (['end_turn', 'cancelled', 'max_tokens', 'max_turn_requests', 'refusal'] as const).map((reason) => [reason, reason]),
 );
 
 /** `mcpServers` is always there, as every agent demands it. */
-export function newSessionParams({ cwd, systemPrompt: text }: SessionRequest, form: SystemPromptForm): NewSessionRequest & SystemPromptContent {
+export function newSessionParams(
+  { cwd, systemPrompt: text }: SessionRequest,
+  form: SystemPromptForm,
+): NewSessionRequest & SystemPromptContent {
   const base = { cwd, mcpServers: [] };
   if (text === undefined) return base;
   switch (form) {

@@ -36,7 +36,8 @@ export interface StartOptions {
   readonly limits?: Partial<AcpLimits>;
 }
 
-export type AgentStart = { readonly ok: true; readonly process: AgentProcess } | { readonly ok: false; readonly end: ProcessEnd };
+export type AgentStart =
+  { readonly ok: true; readonly process: AgentProcess } | { readonly ok: false; readonly end: ProcessEnd };
 
 /**
  * Resolves in bounded time; when not ok, nothing of the program is left. Rejects only with the store's `Failure`, when
@@ -91,7 +92,7 @@ async function shakeHands(
     case 'closed':
       return undefined;
     case 'error':
-      return refused(`initialize was answered with error ${waited.value.code}: ${excerpt(redacted(waited.value.message), MAX_DETAIL)}`);
+      return refused(`initialize: error ${waited.value.code}: ${excerpt(redacted(waited.value.message), MAX_DETAIL)}`);
     case 'result': {
       const read = readInitialize(waited.value.result, hint);
       if (!read.ok) return refused(read.detail);

@@ -8,7 +8,7 @@ import { later } from '../model/index.ts';
 import type { Clock } from '../model/index.ts';
 import type { AcpLimits } from './limits.ts';
 
-export interface StdinParts {
+interface StdinParts {
   readonly stream: Writable;
   readonly clock: Clock;
   readonly limits: Pick<AcpLimits, 'writeMs' | 'maxUnreadBytes'>;
@@ -18,7 +18,7 @@ export interface StdinParts {
   readonly onClosed: () => void;
 }
 
-export interface Stdin {
+interface Stdin {
   /** `written` is called when the bytes have left us; not when they could not. */
   write(line: string, written?: () => void): void;
   /** Ends the pipe after what was written. Twice is once. */
@@ -57,7 +57,8 @@ export function openStdin({ stream, clock, limits, onStuck, onClosed }: StdinPar
           release();
         }
       });
-      if (stream.writableLength > limits.maxUnreadBytes) onStuck(`it left ${stream.writableLength} bytes of its stdin unread`);
+      const { writableLength } = stream;
+      if (writableLength > limits.maxUnreadBytes) onStuck(`it left ${writableLength} bytes of its stdin unread`);
     },
     end() {
       if (stream.writable) stream.end();

@@ -5,7 +5,7 @@
 import { later } from '../model/index.ts';
 import type { Clock } from '../model/index.ts';
 
-export interface TreeWatch {
+interface TreeWatch {
   /** The agent said something. Called for every frame. */
   heard(): void;
   /** A turn ended: what lives on is to be remembered at once. */

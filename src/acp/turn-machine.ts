@@ -17,7 +17,11 @@ import type { AcpLimits } from './limits.ts';
 import type { ProcessEnd, PromptOutcome, StopReason } from './ports.ts';
 
 /** How a prompt ended, before what was seen of it is added. */
-export type TurnEnd = PromptOutcome extends infer Outcome ? (Outcome extends PromptOutcome ? Omit<Outcome, 'seen'> : never) : never;
+export type TurnEnd = PromptOutcome extends infer Outcome
+  ? Outcome extends PromptOutcome
+    ? Omit<Outcome, 'seen'>
+    : never
+  : never;
 
 /** Why we end it. */
 type Cause = 'cancelled' | 'idle_timeout' | 'hard_timeout';
@@ -29,7 +33,12 @@ export interface TurnBounds {
 }
 
 export type TurnState =
-  | { readonly status: 'running'; readonly bounds: TurnBounds; readonly idleAt: Milliseconds; readonly hardAt: Milliseconds }
+  | {
+      readonly status: 'running';
+      readonly bounds: TurnBounds;
+      readonly idleAt: Milliseconds;
+      readonly hardAt: Milliseconds;
+    }
   | { readonly status: 'cancelling'; readonly bounds: TurnBounds; readonly cause: Cause; readonly killAt: Milliseconds }
   | { readonly status: 'killing'; readonly bounds: TurnBounds; readonly cause: Cause }
   | { readonly status: 'ended'; readonly end: TurnEnd };
@@ -46,7 +55,7 @@ export type TurnInput =
 
 export type TurnCommand = { readonly type: 'send_cancel' } | { readonly type: 'kill' } | { readonly type: 'settle' };
 
-export interface TurnStep {
+interface TurnStep {
   readonly state: TurnState;
   readonly commands: readonly TurnCommand[];
 }
@@ -126,7 +135,7 @@ function whileCancelling(state: Cancelling, input: TurnInput, now: Milliseconds)
       return { state: { status: 'killing', bounds, cause }, commands: [{ type: 'kill' }] };
     case 'answered':
     case 'failed':
-      // Agents end a cancelled turn with end_turn, refusal or an error as well as with cancelled: it was we who ended it.
+      // Agents end a cancelled turn with end_turn, refusal or an error as well as with cancelled; it was our doing.
       return ended(ourWord(cause, bounds, true));
     case 'process_ended':
       return ended(ourWord(cause, bounds, false));
@@ -135,7 +144,7 @@ function whileCancelling(state: Cancelling, input: TurnInput, now: Milliseconds)
   }
 }
 
-/** The hard timeout holds "whatever happens": the long grace after silence does not reach beyond it by more than its own. */
+/** The long grace after silence does not reach beyond the hard timeout and its own grace. */
 function idleGrace({ limits }: TurnBounds, hardAt: Milliseconds, now: Milliseconds): Milliseconds {
   const full = later(now, limits.idleCancelGraceMs);
   const short = later(hardAt, limits.cancelGraceMs);

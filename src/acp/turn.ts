@@ -14,7 +14,7 @@ import type { TurnBounds, TurnCommand, TurnInput, TurnState } from './turn-machi
 import type { Update } from './updates.ts';
 import { settleable } from './waiting.ts';
 
-export interface TurnParts {
+interface TurnParts {
   readonly bounds: TurnBounds;
   readonly maxTextBytes: number;
   readonly clock: Clock;
@@ -79,7 +79,7 @@ export class Turn {
     }
   }
 
-  /** One timer, armed for the earliest deadline. A line only moves the deadline; the timer finds that out when it fires. */
+  /** One timer, for the earliest deadline. A line only moves the deadline; the timer finds that out when it fires. */
   #arm(): void {
     const deadline = turnDeadline(this.#state);
     if (this.#armedAt !== undefined && deadline !== undefined && this.#armedAt <= deadline) return;

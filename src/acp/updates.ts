@@ -12,8 +12,13 @@ export type Update =
 
 /** Kinds we know and take nothing from. */
 const OTHER: ReadonlySet<unknown> = new Set([
-  'user_message_chunk', 'plan', 'available_commands_update', 'current_mode_update', 'config_option_update',
-  'session_info_update', 'usage_update',
+  'user_message_chunk',
+  'plan',
+  'available_commands_update',
+  'current_mode_update',
+  'config_option_update',
+  'session_info_update',
+  'usage_update',
 ]);
 
 /** `params.update` of a notification, or undefined when it is to be skipped. */

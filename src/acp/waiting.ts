@@ -2,7 +2,7 @@
 import { later } from '../model/index.ts';
 import type { Clock } from '../model/index.ts';
 
-export type Waited<T> = { readonly status: 'settled'; readonly value: T } | { readonly status: 'late' };
+type Waited<T> = { readonly status: 'settled'; readonly value: T } | { readonly status: 'late' };
 
 /** `promise` (which must not reject), or `late` after `ms`. Leaves no timer behind. */
 export function within<T>(clock: Clock, ms: number, promise: Promise<T>): Promise<Waited<T>> {

@@ -3,6 +3,4 @@
  * in: the raw params of a permission request and the policy. out: the answer and the reason word of NIP-AO.
  */
 export { decidePermission, preflight } from './policy.ts';
-export type {
-  PermissionOption, PolicyDecision, PolicyReason, PreflightCode, SynchronousPolicy,
-} from './policy.ts';
+export type { PermissionOption, PolicyDecision, PolicyReason, PreflightCode, SynchronousPolicy } from './policy.ts';

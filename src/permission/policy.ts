@@ -50,14 +50,16 @@ export function decidePermission(policy: SynchronousPolicy, params: Readonly<Rec
 }
 
 /**
- * The options when they can be chosen from; else the first violation, in Buzz's order: a nonempty list, at most 16, each
- * id a nonempty string, all different, each with a nonempty kind and name.
+ * The options when they can be chosen from; else the first violation, in Buzz's order: a nonempty list, at most 16,
+ * each id a nonempty string, all different, each with a nonempty kind and name.
  */
 export function preflight(
   params: Readonly<Record<string, unknown>>,
 ): { readonly ok: true; readonly options: readonly PermissionOption[] } | Refusal<PreflightCode> {
   const offered = params['options'];
-  if (!Array.isArray(offered) || offered.length === 0) return refuse('no_options', 'options: expected a nonempty array');
+  if (!Array.isArray(offered) || offered.length === 0) {
+    return refuse('no_options', 'options: expected a nonempty array');
+  }
   if (offered.length > MAX_OPTIONS) {
     return refuse('too_many_options', `options: expected at most ${MAX_OPTIONS}, found ${offered.length}`);
   }
@@ -85,8 +87,8 @@ function allow(options: readonly PermissionOption[]): PolicyDecision {
 }
 
 /**
- * The first option of kind reject_once, as an agent takes it for a "no" and goes on; `cancelled` where there is none, or
- * where its id does not name it alone: selecting an id that is also an allow option's could grant.
+ * The first option of kind reject_once, as an agent takes it for a "no" and goes on; `cancelled` where there is none,
+ * or where its id does not name it alone: selecting an id that is also an allow option's could grant.
  */
 function denial(offered: unknown): PermissionAnswer {
   const options = Array.isArray(offered) ? offered.map(readOption) : [];

@@ -45,11 +45,11 @@ describe('the breaker of a process slot', () => {
     [probing, worked, { status: 'running', crashes: [], since: at(999_000) }, [{ type: 'recovered' }]],
     [probing, stopped, { status: 'open', until: NOW }, []],
   ];
-  it.each(table.map(([state, input, next, commands]) => [state.status, input.type, state, input, next, commands] as const))(
-    '%s, %s', (_status, _input, state, input, next, commands) => {
-      expect(stepBreaker(state, input, NOW)).toEqual({ state: next, commands });
-    },
-  );
+  it.each(
+    table.map(([state, input, next, commands]) => [state.status, input.type, state, input, next, commands] as const),
+  )('%s, %s', (_status, _input, state, input, next, commands) => {
+    expect(stepBreaker(state, input, NOW)).toEqual({ state: next, commands });
+  });
   it('the table is complete', () => {
     expect(new Set(table.map(([state, input]) => `${state.status} ${input.type}`)).size).toBe(4 * 5);
   });
@@ -75,11 +75,13 @@ describe('the breaker of a process slot', () => {
 
   it('counts a process that ran for a minute as one that worked', () => {
     const crashes = [at(941_000), at(942_000)];
-    const after = (since: number): BreakerState => stepBreaker({ status: 'running', crashes, since: at(since) }, crashed, NOW).state;
+    const after = (since: number): BreakerState =>
+      stepBreaker({ status: 'running', crashes, since: at(since) }, crashed, NOW).state;
     expect(after(940_000)).toEqual({ status: 'waiting', crashes: [NOW], notBefore: at(1_001_000) });
     expect(after(940_001).status).toBe('open');
     expect(stepBreaker({ status: 'probing', since: at(940_000) }, crashed, NOW)).toEqual({
-      state: { status: 'waiting', crashes: [NOW], notBefore: at(1_001_000) }, commands: [{ type: 'recovered' }],
+      state: { status: 'waiting', crashes: [NOW], notBefore: at(1_001_000) },
+      commands: [{ type: 'recovered' }],
     });
   });
 

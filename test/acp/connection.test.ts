@@ -16,7 +16,12 @@ interface Bench {
   readonly receive: (...lines: readonly (string | object)[]) => void;
 }
 
-function bench({ limits = {}, ...overrides }: Partial<ConnectionEvents> & { readonly limits?: Partial<{ maxLineBytes: number; maxInvalidPerMinute: number }> } = {}): Bench {
+function bench({
+  limits = {},
+  ...overrides
+}: Partial<ConnectionEvents> & {
+  readonly limits?: Partial<{ maxLineBytes: number; maxInvalidPerMinute: number }>;
+} = {}): Bench {
   const written: Record<string, unknown>[] = [];
   const told: string[] = [];
   const tapped: string[] = [];
@@ -44,30 +49,39 @@ function bench({ limits = {}, ...overrides }: Partial<ConnectionEvents> & { read
     },
   });
   const receive: Bench['receive'] = (...lines) => {
-    const text = lines.map((line) => (typeof line === 'string' ? line : JSON.stringify({ jsonrpc: '2.0', ...line }))).join('\n');
+    const text = lines
+      .map((line) => (typeof line === 'string' ? line : JSON.stringify({ jsonrpc: '2.0', ...line })))
+      .join('\n');
     connection.receive(Buffer.from(`${text}\n`));
   };
   return { connection, written, told, tapped, receive };
 }
 
 const update = (sessionId: unknown, text = 'hi'): object => ({
-  method: 'session/update', params: { sessionId, update: { sessionUpdate: 'agent_message_chunk', content: { type: 'text', text } } },
+  method: 'session/update',
+  params: { sessionId, update: { sessionUpdate: 'agent_message_chunk', content: { type: 'text', text } } },
 });
 const prompt = { sessionId: 's', prompt: [{ type: 'text' as const, text: 'go' }] };
 
 /** A call's bytes are written some microtasks later. */
 async function written(at: Bench, count: number): Promise<void> {
-  await vi.waitFor(() => {
-    expect(at.written.length).toBe(count);
-  }, { interval: 1 });
+  await vi.waitFor(
+    () => {
+      expect(at.written.length).toBe(count);
+    },
+    { interval: 1 },
+  );
 }
 
 describe('requests of the agent', () => {
-  it.each([[7], ['7'], [0], [''], [-1], [1.5], [9_007_199_254_740_991], ['🐝']])('a permission request with id %j is answered under it', (id) => {
-    const at = bench();
-    at.receive({ id, method: 'session/request_permission', params: { sessionId: 's', options: [] } });
-    expect(at.written).toEqual([{ jsonrpc: '2.0', id, result: CANCELLED }]);
-  });
+  it.each([[7], ['7'], [0], [''], [-1], [1.5], [9_007_199_254_740_991], ['🐝']])(
+    'a permission request with id %j is answered under it',
+    (id) => {
+      const at = bench();
+      at.receive({ id, method: 'session/request_permission', params: { sessionId: 's', options: [] } });
+      expect(at.written).toEqual([{ jsonrpc: '2.0', id, result: CANCELLED }]);
+    },
+  );
 
   it.each([
     ['id null', { id: null, method: 'session/request_permission', params: { sessionId: 's' } }],
@@ -82,9 +96,15 @@ describe('requests of the agent', () => {
 
   it('a permission request without usable params is decided all the same', () => {
     const at = bench();
-    at.receive({ id: 1, method: 'session/request_permission', params: null }, { id: 2, method: 'session/request_permission', params: { sessionId: 7, options: 'x' } });
+    at.receive(
+      { id: 1, method: 'session/request_permission', params: null },
+      { id: 2, method: 'session/request_permission', params: { sessionId: 7, options: 'x' } },
+    );
     expect(at.told).toContain('permission 1 ');
-    expect(at.written.map(({ id, result }) => [id, result])).toEqual([[1, CANCELLED], [2, CANCELLED]]);
+    expect(at.written.map(({ id, result }) => [id, result])).toEqual([
+      [1, CANCELLED],
+      [2, CANCELLED],
+    ]);
   });
 
   it('an option of a kind from the future reaches the policy, and no one answers -32602 before', () => {
@@ -98,31 +118,47 @@ describe('requests of the agent', () => {
     const options = [{ optionId: 'x', name: 'X', kind: 'allow_for_a_week' }];
     at.receive({ id: 0, method: 'session/request_permission', params: { sessionId: 's', toolCall: {}, options } });
     expect(asked).toEqual([options]);
-    expect(at.written).toEqual([{ jsonrpc: '2.0', id: 0, result: { outcome: { outcome: 'selected', optionId: 'x' } } }]);
+    expect(at.written).toEqual([
+      { jsonrpc: '2.0', id: 0, result: { outcome: { outcome: 'selected', optionId: 'x' } } },
+    ]);
   });
 
-  it.each(['fs/read_text_file', 'terminal/create', '_vendor/ask', 'elicitation/create', ''])('%j is not offered', (method) => {
-    const at = bench();
-    at.receive({ id: '7', method, params: {} });
-    expect(at.written).toEqual([{ jsonrpc: '2.0', id: '7', error: { code: -32601, message: `skep does not offer ${method}` } }]);
-  });
+  it.each(['fs/read_text_file', 'terminal/create', '_vendor/ask', 'elicitation/create', ''])(
+    '%j is not offered',
+    (method) => {
+      const at = bench();
+      at.receive({ id: '7', method, params: {} });
+      expect(at.written).toEqual([
+        { jsonrpc: '2.0', id: '7', error: { code: -32601, message: `skep does not offer ${method}` } },
+      ]);
+    },
+  );
 });
 
 describe('what is for nobody', () => {
   it('an unknown notification is passed over, yet it is a sign of life', () => {
     const at = bench();
-    at.receive({ method: '_auth/status_update', params: {} }, { method: '$/cancel_request', params: { requestId: 1 } }, { method: 'session/update' });
+    at.receive(
+      { method: '_auth/status_update', params: {} },
+      { method: '$/cancel_request', params: { requestId: 1 } },
+      { method: 'session/update' },
+    );
     expect(at.told).toEqual(['frame -', 'frame -', 'frame -']);
     expect(at.written).toEqual([]);
   });
 
   it('an update of unknown kind or shape is skipped alone, and nothing is printed', async () => {
-    const printed = (['error', 'warn', 'log'] as const).map((level) => vi.spyOn(console, level).mockImplementation(() => undefined));
+    const printed = (['error', 'warn', 'log'] as const).map((level) =>
+      vi.spyOn(console, level).mockImplementation(() => undefined),
+    );
     const at = bench();
     at.receive(
       update('s'),
       { method: 'session/update', params: { sessionId: 's', update: { sessionUpdate: 'a_kind_from_the_future' } } },
-      { method: 'session/update', params: { sessionId: 's', update: { sessionUpdate: 'agent_message_chunk', content: null } } },
+      {
+        method: 'session/update',
+        params: { sessionId: 's', update: { sessionUpdate: 'agent_message_chunk', content: null } },
+      },
       { method: 'session/update', params: { sessionId: null, update: null } },
       update('s'),
     );
@@ -156,7 +192,7 @@ describe('what is for nobody', () => {
 });
 
 describe('our calls', () => {
-  it('are numbered, answered, and refused with the agent\'s own code', async () => {
+  it("are numbered, answered, and refused with the agent's own code", async () => {
     const at = bench();
     const first = at.connection.calls.newSession({ cwd: '/', mcpServers: [] });
     const second = at.connection.calls.newSession({ cwd: '/', mcpServers: [] });
@@ -172,7 +208,12 @@ describe('our calls', () => {
     const call = at.connection.calls.newSession({ cwd: '/', mcpServers: [] });
     await written(at, 1);
     const id = Number(at.written[0]?.['id']);
-    at.receive({ id: String(id), result: 'text' }, { id: id + 1, result: 'other' }, { id, result: 'mine' }, { id, result: 'late' });
+    at.receive(
+      { id: String(id), result: 'text' },
+      { id: id + 1, result: 'other' },
+      { id, result: 'mine' },
+      { id, result: 'late' },
+    );
     expect(await call).toEqual({ status: 'result', result: 'mine' });
   });
 
@@ -198,7 +239,15 @@ describe('our calls', () => {
     await written(at, 1);
     const id = at.written[0]?.['id'];
     at.receive(update('s'), { id, result: { stopReason: 'end_turn' } }, update('s'));
-    expect(at.told).toEqual(['sent s', 'frame s', 'update s message', 'frame s', 'answered s', 'frame s', 'update s message']);
+    expect(at.told).toEqual([
+      'sent s',
+      'frame s',
+      'update s message',
+      'frame s',
+      'answered s',
+      'frame s',
+      'update s message',
+    ]);
     expect(await call).toEqual({ status: 'result', result: { stopReason: 'end_turn' } });
   });
 
@@ -228,7 +277,10 @@ describe('an agent that echoes', () => {
     await written(at, 2);
     const id = at.written[0]?.['id'];
     // Asked under the number of our own call, so that our answer, sent back, could pass for its answer.
-    at.receive({ id, method: 'session/request_permission', params: { sessionId: 's' } }, { id: 'x', method: 'fs/read_text_file' });
+    at.receive(
+      { id, method: 'session/request_permission', params: { sessionId: 's' } },
+      { id: 'x', method: 'fs/read_text_file' },
+    );
     expect(at.written.length).toBe(4);
     echo();
     expect(at.written.length).toBe(4);
@@ -245,7 +297,9 @@ describe('the tap', () => {
     void at.connection.calls.newSession({ cwd: '/', mcpServers: [] });
     await written(at, 1);
     expect(at.tapped).toEqual([
-      `read ${odd}`, 'read noise', `write {"jsonrpc":"2.0","id":0,"method":"session/new","params":{"cwd":"/","mcpServers":[]}}`,
+      `read ${odd}`,
+      'read noise',
+      `write {"jsonrpc":"2.0","id":0,"method":"session/new","params":{"cwd":"/","mcpServers":[]}}`,
     ]);
     at.connection.close();
   });

@@ -34,7 +34,12 @@ describe('whose a process is', () => {
   });
 
   it('takes no one whose start time differs, nor what that one started or leads', () => {
-    const rows = [...strangers, row(100, 1, { started: 'later' }), row(101, 100, { group: 100, session: 100 }), row(103, 1, { started: 'later' })];
+    const rows = [
+      ...strangers,
+      row(100, 1, { started: 'later' }),
+      row(101, 100, { group: 100, session: 100 }),
+      row(103, 1, { started: 'later' }),
+    ];
     expect(membersOf(rows, leader, [{ pid: 103, started: 's103' }])).toEqual([]);
   });
 
@@ -47,14 +52,26 @@ describe('whose a process is', () => {
 describe('the process table', () => {
   it('reads /proc, and names that look like fields', () => {
     const stat = `42 (a) R (1) 2) S 7 42 40 0 -1 4194304 1 0 0 0 0 0 0 0 20 0 1 0 987654 1 2 3\n`;
-    expect(statRow(stat, 'boot')).toEqual({ pid: 42, parent: 7, group: 42, session: 40, started: 'boot/987654', zombie: false });
+    expect(statRow(stat, 'boot')).toEqual({
+      pid: 42,
+      parent: 7,
+      group: 42,
+      session: 40,
+      started: 'boot/987654',
+      zombie: false,
+    });
     expect(statRow('42 (x) Z 7 42 40 0 -1 4194304 1 0 0 0 0 0 0 0 20 0 1 0 987654', 'b')?.zombie).toBe(true);
     expect(statRow('', 'b')).toBeUndefined();
   });
 
   it('reads ps', () => {
     expect(psRow('  42     7    40 Ss+  Mon Nov 30 02:35:01 2026  ')).toEqual({
-      pid: 42, parent: 7, group: 40, session: undefined, started: 'Mon Nov 30 02:35:01 2026', zombie: false,
+      pid: 42,
+      parent: 7,
+      group: 40,
+      session: undefined,
+      started: 'Mon Nov 30 02:35:01 2026',
+      zombie: false,
     });
     expect(psRow('42 7 40 Z Mon Nov 30 02:35:01 2026')?.zombie).toBe(true);
     expect(psRow('')).toBeUndefined();

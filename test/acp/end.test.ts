@@ -15,7 +15,22 @@ import { openSqlite, sql, SUPERVISOR_SCHEMA } from '../../src/store/index.ts';
 import type { Store } from '../../src/store/index.ts';
 import { systemClock } from '../../src/system/index.ts';
 import { temporaryDirectory } from '../setup/temp.ts';
-import { alive, meet, noneLeft, open, pidIn, plan, play, program, say, SHORT, start, startTime, tryStart, until } from './harness.ts';
+import {
+  alive,
+  meet,
+  noneLeft,
+  open,
+  pidIn,
+  plan,
+  play,
+  program,
+  say,
+  SHORT,
+  start,
+  startTime,
+  tryStart,
+  until,
+} from './harness.ts';
 import type { Started } from './harness.ts';
 
 const stores: Store[] = [];
@@ -32,10 +47,22 @@ function openStore(): Store {
 }
 
 /** sh → node → sleep, the sleep in a group of its own and deaf to SIGTERM when `tool` says so. */
-async function tree(extra: object = {}, tool: object = {}): Promise<Started & { readonly sessionId: string; readonly pids: readonly number[] }> {
-  const child = { ...tool, command: ['/bin/sh', '-c', 'trap "" TERM; echo $$ > child.part; mv child.part child; sleep 600; true'] };
+async function tree(
+  extra: object = {},
+  tool: object = {},
+): Promise<Started & { readonly sessionId: string; readonly pids: readonly number[] }> {
+  const child = {
+    ...tool,
+    command: ['/bin/sh', '-c', 'trap "" TERM; echo $$ > child.part; mv child.part child; sleep 600; true'],
+  };
   const started = await start(
-    { rules: [{ match: 'work', do: [{ spawn: child }, { wait: 'child' }, { mark: 'node' }] }, { do: [{ ignoreCancel: true }, { wait: 'never' }] }], ...extra },
+    {
+      rules: [
+        { match: 'work', do: [{ spawn: child }, { wait: 'child' }, { mark: 'node' }] },
+        { do: [{ ignoreCancel: true }, { wait: 'never' }] },
+      ],
+      ...extra,
+    },
     { command: ['/bin/sh', '-c', '"$@"; exit $?', 'agent'] },
   );
   const sessionId = await open(started);
@@ -47,7 +74,10 @@ async function tree(extra: object = {}, tool: object = {}): Promise<Started & { 
 
 const TOOL = { detached: true };
 
-describe.each([['in the group', {}], ['in a group of its own', TOOL]])('a tree of sh, node and a tool %s', (_, tool) => {
+describe.each([
+  ['in the group', {}],
+  ['in a group of its own', TOOL],
+])('a tree of sh, node and a tool %s', (_, tool) => {
   it('is gone after a stop, though none heeds the end of stdin or SIGTERM', async () => {
     const { process: agent, pids } = await tree({ ignoreStdinEof: true, ignoreSigterm: true }, tool);
     await Promise.all([agent.stop(), agent.stop()]);
@@ -70,7 +100,10 @@ describe.each([['in the group', {}], ['in a group of its own', TOOL]])('a tree o
 
   it('is gone after a timeout', async () => {
     const { process: agent, pids, sessionId } = await tree({}, tool);
-    expect(await say(agent, sessionId, 'hang', { idleTimeoutMs: 200 })).toMatchObject({ status: 'idle_timeout', processAlive: false });
+    expect(await say(agent, sessionId, 'hang', { idleTimeoutMs: 200 })).toMatchObject({
+      status: 'idle_timeout',
+      processAlive: false,
+    });
     await agent.ended;
     expect(pids.map(alive)).toEqual([false, false, false]);
   });
@@ -110,12 +143,15 @@ describe('a stop', () => {
 });
 
 describe('a group', () => {
-  it('whose leader\'s pid is a stranger\'s by now is never signalled', async () => {
+  it("whose leader's pid is a stranger's by now is never signalled", async () => {
     const innocent = execa('sleep', ['60'], { reject: false, detached: true });
     const pid = innocent.pid ?? 0;
     const group = new ProcessGroup({
       leader: Promise.resolve({ pid, started: 'another time' }),
-      table: processTable(), clock: systemClock, log: silentLog, limits: { ...DEFAULT_LIMITS, ...SHORT },
+      table: processTable(),
+      clock: systemClock,
+      log: silentLog,
+      limits: { ...DEFAULT_LIMITS, ...SHORT },
     });
     expect(await group.end()).toEqual([]);
     meet(pid);
@@ -126,24 +162,34 @@ describe('a group', () => {
 });
 
 describe('an orphan', () => {
-  it.each([[true], [false]])('in a session of its own is found after a crash when it was remembered: %s', async (remembered) => {
-    const directory = temporaryDirectory();
-    const leader = execa('/bin/sh', ['-c', 'setsid sh -c \'echo $$ > pid.part; mv pid.part pid; exec sleep 600\' & exec sleep 600'], { cwd: directory, reject: false, detached: true, stdio: 'ignore' });
-    const orphan = await pidIn(directory, 'pid');
-    const table = processTable();
-    const row = await table.row(leader.pid ?? 0);
-    const group = new ProcessGroup({
-      leader: Promise.resolve(row ?? { pid: 0, started: '' }),
-      table, clock: systemClock, log: silentLog, limits: { ...DEFAULT_LIMITS, ...SHORT },
-    });
-    if (remembered) await group.remember();
-    leader.kill('SIGKILL');
-    await leader;
-    expect(await group.end()).toEqual([]);
-    expect(alive(orphan)).toBe(!remembered);
-    if (!remembered) process.kill(orphan, 'SIGKILL');
-    await until(() => !alive(orphan));
-  });
+  it.each([[true], [false]])(
+    'in a session of its own is found after a crash when it was remembered: %s',
+    async (remembered) => {
+      const directory = temporaryDirectory();
+      const leader = execa(
+        '/bin/sh',
+        ['-c', "setsid sh -c 'echo $$ > pid.part; mv pid.part pid; exec sleep 600' & exec sleep 600"],
+        { cwd: directory, reject: false, detached: true, stdio: 'ignore' },
+      );
+      const orphan = await pidIn(directory, 'pid');
+      const table = processTable();
+      const row = await table.row(leader.pid ?? 0);
+      const group = new ProcessGroup({
+        leader: Promise.resolve(row ?? { pid: 0, started: '' }),
+        table,
+        clock: systemClock,
+        log: silentLog,
+        limits: { ...DEFAULT_LIMITS, ...SHORT },
+      });
+      if (remembered) await group.remember();
+      leader.kill('SIGKILL');
+      await leader;
+      expect(await group.end()).toEqual([]);
+      expect(alive(orphan)).toBe(!remembered);
+      if (!remembered) process.kill(orphan, 'SIGKILL');
+      await until(() => !alive(orphan));
+    },
+  );
 
   it('is looked for a little after each word of the agent, and not when it is silent', () => {
     const waits: { at: number; callback: () => void }[] = [];
@@ -176,7 +222,9 @@ describe('the record of what runs', () => {
     const store = openStore();
     const first = await start({}, { store });
     const second = await start({}, { store });
-    expect(await rows(store)).toEqual([first, second].map(({ process: { pid } }) => ({ pid, agent: 'tester' })).sort((a, b) => a.pid - b.pid));
+    expect(await rows(store)).toEqual(
+      [first, second].map(({ process: { pid } }) => ({ pid, agent: 'tester' })).sort((a, b) => a.pid - b.pid),
+    );
     await first.process.stop();
     expect(await rows(store)).toEqual([{ pid: second.process.pid, agent: 'tester' }]);
     process.kill(second.process.pid, 'SIGKILL');
@@ -190,10 +238,27 @@ describe('the record of what runs', () => {
     const directory = temporaryDirectory();
     const file = join(directory, 'skep.db');
     const launch = plan({
-      rules: [{ do: [{ spawn: { command: ['/bin/sh', '-c', 'trap "" TERM; echo $$ > child.part; mv child.part child; sleep 600; true'], detached: true } }, { wait: 'never' }] }],
-      ignoreStdinEof: true, ignoreSigterm: true,
+      rules: [
+        {
+          do: [
+            {
+              spawn: {
+                command: ['/bin/sh', '-c', 'trap "" TERM; echo $$ > child.part; mv child.part child; sleep 600; true'],
+                detached: true,
+              },
+            },
+            { wait: 'never' },
+          ],
+        },
+      ],
+      ignoreStdinEof: true,
+      ignoreSigterm: true,
     });
-    const supervisor = execa(process.execPath, [fileURLToPath(new URL('programs/supervises-one-agent.mjs', import.meta.url)), file, JSON.stringify(launch)], { reject: false, buffer: false });
+    const supervisor = execa(
+      process.execPath,
+      [fileURLToPath(new URL('programs/supervises-one-agent.mjs', import.meta.url)), file, JSON.stringify(launch)],
+      { reject: false, buffer: false },
+    );
     const agent = await pidIn(launch.cwd, 'agent');
     const child = await pidIn(launch.cwd, 'child');
     supervisor.kill('SIGKILL');
@@ -214,7 +279,12 @@ describe('the record of what runs', () => {
     const pid = innocent.pid ?? 0;
     meet(pid);
     await store.write(
-      sql('INSERT INTO processes (pid, started, agent) VALUES (?, ?, ?)', pid, `boot/${Number(startTime(pid)) - 1}`, 'bee'),
+      sql(
+        'INSERT INTO processes (pid, started, agent) VALUES (?, ?, ?)',
+        pid,
+        `boot/${Number(startTime(pid)) - 1}`,
+        'bee',
+      ),
       sql('INSERT INTO processes (pid, started, agent) VALUES (?, ?, ?)', process.pid, '', 'bee'),
       sql('INSERT INTO processes (pid, started, agent) VALUES (?, ?, ?)', 1, 'boot/1', 'bee'),
       sql('INSERT INTO processes (pid, started, agent) VALUES (?, ?, ?)', 4_000_000, 'boot/1', 'bee'),
@@ -231,7 +301,7 @@ describe('the record of what runs', () => {
 });
 
 describe('a grandchild that looks around', () => {
-  it('finds no key and no credential but its own, in its environment and its parent\'s /proc', async () => {
+  it("finds no key and no credential but its own, in its environment and its parent's /proc", async () => {
     process.env['BUZZ_PRIVATE_KEY'] = `nsec1${'q'.repeat(58)}`;
     process.env['GITHUB_TOKEN'] = 'ghp_marked_0123456789';
     try {

@@ -35,7 +35,7 @@ const POISONED = {
 };
 
 describe('the environment of an agent process', () => {
-  it('is the allow-list, the operator\'s extra and its own session, and nothing else', () => {
+  it("is the allow-list, the operator's extra and its own session, and nothing else", () => {
     const env = childEnvironment({
       parent: POISONED,
       extra: { ANTHROPIC_API_KEY: 'sk-ant-own', TERM: 'dumb' },
@@ -61,11 +61,17 @@ describe('the environment of an agent process', () => {
   });
 
   it('passes no nsec, whoever wrote it', () => {
-    expect(childEnvironment({ parent: { HOME: NSEC, PATH: '/bin' }, extra: { KEY: `x ${NSEC.toUpperCase()}` } })).toEqual({ PATH: '/bin' });
+    expect(
+      childEnvironment({ parent: { HOME: NSEC, PATH: '/bin' }, extra: { KEY: `x ${NSEC.toUpperCase()}` } }),
+    ).toEqual({ PATH: '/bin' });
   });
 
   it('lets the session win over the operator, and the operator over the parent', () => {
-    const env = childEnvironment({ parent: { HOME: 'parent' }, extra: { HOME: 'extra', [ENV_CREDENTIAL]: 'extra' }, own: { [ENV_CREDENTIAL]: 'own' } });
+    const env = childEnvironment({
+      parent: { HOME: 'parent' },
+      extra: { HOME: 'extra', [ENV_CREDENTIAL]: 'extra' },
+      own: { [ENV_CREDENTIAL]: 'own' },
+    });
     expect(env).toEqual({ HOME: 'extra', [ENV_CREDENTIAL]: 'own' });
   });
 

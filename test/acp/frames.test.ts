@@ -14,9 +14,18 @@ describe('a line as a frame', () => {
     [`{${V},"id":-1.5,"method":"x"}`, { type: 'request', id: -1.5, method: 'x', params: undefined }],
     [`{${V},"id":0,"result":null}`, { type: 'result', id: 0, result: null }],
     [`  {${V},"id":0,"result":{}}  `, { type: 'result', id: 0, result: {} }],
-    [`{${V},"id":1,"error":{"code":401,"message":"who?","data":1}}`, { type: 'error', id: 1, code: 401, message: 'who?' }],
-    [`{${V},"id":1,"error":"boom"}`, { type: 'error', id: 1, code: -32603, message: 'the agent gave an error without a message' }],
-    [`{${V},"id":1,"error":{"code":null,"message":null}}`, { type: 'error', id: 1, code: -32603, message: 'the agent gave an error without a message' }],
+    [
+      `{${V},"id":1,"error":{"code":401,"message":"who?","data":1}}`,
+      { type: 'error', id: 1, code: 401, message: 'who?' },
+    ],
+    [
+      `{${V},"id":1,"error":"boom"}`,
+      { type: 'error', id: 1, code: -32603, message: 'the agent gave an error without a message' },
+    ],
+    [
+      `{${V},"id":1,"error":{"code":null,"message":null}}`,
+      { type: 'error', id: 1, code: -32603, message: 'the agent gave an error without a message' },
+    ],
   ])('%s', (text, frame) => {
     expect(readFrame(text)).toEqual(frame);
   });

@@ -9,14 +9,27 @@ import { expect } from 'vitest';
 import { scriptedModule } from '../../adapters/index.ts';
 import { childEnvironment, startAgent } from '../../src/acp/index.ts';
 import type {
-  AcpLimits, AgentProcess, AgentStart, LaunchPlan, PermissionPolicy, PermissionRequest, PromptOutcome, StartOptions,
+  AcpLimits,
+  AgentProcess,
+  AgentStart,
+  LaunchPlan,
+  PermissionPolicy,
+  PermissionRequest,
+  PromptOutcome,
+  StartOptions,
 } from '../../src/acp/index.ts';
 import { silentLog } from '../../src/model/index.ts';
 import { systemClock } from '../../src/system/index.ts';
 import { temporaryDirectory } from '../setup/temp.ts';
 
 /** Short enough to meet, long enough for a busy machine. */
-export const SHORT: Partial<AcpLimits> = { stdinGraceMs: 300, termGraceMs: 300, killWaitMs: 2_000, cancelGraceMs: 300, idleCancelGraceMs: 300 };
+export const SHORT: Partial<AcpLimits> = {
+  stdinGraceMs: 300,
+  termGraceMs: 300,
+  killWaitMs: 2_000,
+  cancelGraceMs: 300,
+  idleCancelGraceMs: 300,
+};
 
 export interface Tapped {
   readonly direction: 'read' | 'write';
@@ -49,7 +62,13 @@ export function plan(what: object | readonly [string, ...string[]], options: Opt
   const script = join(cwd, 'script.json');
   writeFileSync(script, JSON.stringify({ v: 1, gates: '.', rules: [{ do: [] }], ...what }));
   const [command = process.execPath, ...before] = options.command ?? [];
-  return { agentName: 'tester', command, args: [...before, ...(options.command === undefined ? [] : [process.execPath]), scriptedModule(), script], cwd, env };
+  return {
+    agentName: 'tester',
+    command,
+    args: [...before, ...(options.command === undefined ? [] : [process.execPath]), scriptedModule(), script],
+    cwd,
+    env,
+  };
 }
 
 /** A program of test/acp/programs. */
@@ -57,7 +76,10 @@ export function program(name: string, ...args: readonly string[]): readonly [str
   return [process.execPath, fileURLToPath(new URL(`programs/${name}.mjs`, import.meta.url)), ...args];
 }
 
-export async function tryStart(launch: LaunchPlan, options: Options = {}): Promise<AgentStart & { readonly lines: Tapped[]; readonly asked: PermissionRequest[] }> {
+export async function tryStart(
+  launch: LaunchPlan,
+  options: Options = {},
+): Promise<AgentStart & { readonly lines: Tapped[]; readonly asked: PermissionRequest[] }> {
   const lines: Tapped[] = [];
   const asked: PermissionRequest[] = [];
   const permission: PermissionPolicy = options.permission ?? (() => ({ outcome: 'cancelled' }));
@@ -100,12 +122,20 @@ export async function open({ process: agent, directory }: Started): Promise<stri
   return session.sessionId;
 }
 
-export function say(agent: AgentProcess, sessionId: string, text = 'go', bounds: { readonly idleTimeoutMs?: number; readonly hardTimeoutMs?: number; readonly onSent?: () => void } = {}): Promise<PromptOutcome> {
+export function say(
+  agent: AgentProcess,
+  sessionId: string,
+  text = 'go',
+  bounds: { readonly idleTimeoutMs?: number; readonly hardTimeoutMs?: number; readonly onSent?: () => void } = {},
+): Promise<PromptOutcome> {
   return agent.prompt({ sessionId, blocks: [text], idleTimeoutMs: 15_000, hardTimeoutMs: 15_000, ...bounds });
 }
 
 /** One agent, one session, one prompt. */
-export async function play(what: object, options: Options = {}): Promise<Started & { readonly sessionId: string; readonly outcome: PromptOutcome }> {
+export async function play(
+  what: object,
+  options: Options = {},
+): Promise<Started & { readonly sessionId: string; readonly outcome: PromptOutcome }> {
   const started = await start(what, options);
   const sessionId = await open(started);
   return { ...started, sessionId, outcome: await say(started.process, sessionId) };

@@ -2,7 +2,10 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { lineSplitter } from '../../src/acp/lines.ts';
 
-function split(chunks: readonly (string | Buffer)[], maxBytes = 100): { readonly lines: string[]; readonly tooLong: number } {
+function split(
+  chunks: readonly (string | Buffer)[],
+  maxBytes = 100,
+): { readonly lines: string[]; readonly tooLong: number } {
   const lines: string[] = [];
   let tooLong = 0;
   const splitter = lineSplitter({ maxBytes, onLine: (text) => lines.push(text), onTooLong: () => (tooLong += 1) });
@@ -41,17 +44,19 @@ describe('lines of stdout', () => {
 
   it('agrees with its slow twin, however the bytes are cut', () => {
     const piece = fc.constantFrom('a', '\n', '\r\n', '\r', '🐝', 'ä', '\u2028', '\ufeff', '{}', '');
-    fc.assert(fc.property(fc.array(piece), fc.array(fc.nat(12)), (pieces, cuts) => {
-      const bytes = Buffer.from(pieces.join(''));
-      const chunks: Buffer[] = [];
-      let from = 0;
-      for (const cut of cuts) {
-        chunks.push(bytes.subarray(from, from + cut));
-        from = Math.min(from + cut, bytes.length);
-      }
-      chunks.push(bytes.subarray(from));
-      expect(split(chunks, 1_000).lines).toEqual(plainly(bytes));
-    }));
+    fc.assert(
+      fc.property(fc.array(piece), fc.array(fc.nat(12)), (pieces, cuts) => {
+        const bytes = Buffer.from(pieces.join(''));
+        const chunks: Buffer[] = [];
+        let from = 0;
+        for (const cut of cuts) {
+          chunks.push(bytes.subarray(from, from + cut));
+          from = Math.min(from + cut, bytes.length);
+        }
+        chunks.push(bytes.subarray(from));
+        expect(split(chunks, 1_000).lines).toEqual(plainly(bytes));
+      }),
+    );
   });
 
   it.each([

@@ -16,11 +16,20 @@ import { milliseconds } from '../../src/model/index.ts';
 describe('an update', () => {
   const text = { type: 'text', text: 'hi' };
   it.each([
-    [{ sessionUpdate: 'agent_message_chunk', content: text }, { type: 'message', text: 'hi' }],
+    [
+      { sessionUpdate: 'agent_message_chunk', content: text },
+      { type: 'message', text: 'hi' },
+    ],
     [{ sessionUpdate: 'agent_message_chunk', content: { type: 'image', data: '' } }, { type: 'other' }],
     [{ sessionUpdate: 'agent_thought_chunk', content: text }, { type: 'thought' }],
-    [{ sessionUpdate: 'tool_call', toolCallId: 't', title: null, status: 7 }, { type: 'tool', toolCallId: 't' }],
-    [{ sessionUpdate: 'tool_call_update', toolCallId: 't' }, { type: 'tool', toolCallId: 't' }],
+    [
+      { sessionUpdate: 'tool_call', toolCallId: 't', title: null, status: 7 },
+      { type: 'tool', toolCallId: 't' },
+    ],
+    [
+      { sessionUpdate: 'tool_call_update', toolCallId: 't' },
+      { type: 'tool', toolCallId: 't' },
+    ],
     [{ sessionUpdate: 'usage_update', used: null, size: 'x' }, { type: 'other' }],
     [{ sessionUpdate: 'plan' }, { type: 'other' }],
   ])('is read: %j', (update, read) => {
@@ -28,7 +37,11 @@ describe('an update', () => {
   });
 
   it.each([
-    [undefined], [null], [[]], ['text'], [{}],
+    [undefined],
+    [null],
+    [[]],
+    ['text'],
+    [{}],
     [{ sessionUpdate: 'a_kind_from_the_future', content: text }],
     [{ sessionUpdate: null }],
     [{ sessionUpdate: 'agent_message_chunk' }],
@@ -60,20 +73,22 @@ describe('what is kept of a turn', () => {
   });
 
   it('cuts at the limit, and never inside a scalar', () => {
-    fc.assert(fc.property(fc.array(fc.constantFrom('a', 'ä', '…', '🐝', '\ud83d', '')), fc.nat(20), (texts, maxBytes) => {
-      const seen = outputCounter(maxBytes);
-      for (const text of texts) seen.add({ type: 'message', text });
-      const { text, textCut } = seen.output();
-      const whole = texts.join('').toWellFormed();
-      expect(text.isWellFormed()).toBe(true);
-      expect(whole.startsWith(text)).toBe(true);
-      expect(textCut).toBe(Buffer.byteLength(whole) > maxBytes);
-      // As much as fits: one scalar more would not.
-      const next = [...whole.slice(text.length)][0] ?? '';
-      expect(Buffer.byteLength(text)).toBeLessThanOrEqual(maxBytes);
-      if (textCut) expect(Buffer.byteLength(text + next)).toBeGreaterThan(maxBytes);
-      else expect(text).toBe(whole);
-    }));
+    fc.assert(
+      fc.property(fc.array(fc.constantFrom('a', 'ä', '…', '🐝', '\ud83d', '')), fc.nat(20), (texts, maxBytes) => {
+        const seen = outputCounter(maxBytes);
+        for (const text of texts) seen.add({ type: 'message', text });
+        const { text, textCut } = seen.output();
+        const whole = texts.join('').toWellFormed();
+        expect(text.isWellFormed()).toBe(true);
+        expect(whole.startsWith(text)).toBe(true);
+        expect(textCut).toBe(Buffer.byteLength(whole) > maxBytes);
+        // As much as fits: one scalar more would not.
+        const next = [...whole.slice(text.length)][0] ?? '';
+        expect(Buffer.byteLength(text)).toBeLessThanOrEqual(maxBytes);
+        if (textCut) expect(Buffer.byteLength(text + next)).toBeGreaterThan(maxBytes);
+        else expect(text).toBe(whole);
+      }),
+    );
   });
 
   it('stops keeping what it will cut', () => {
@@ -103,7 +118,11 @@ describe('the tail of stderr', () => {
 
   it('redacts, also a secret whose beginning was cut off', () => {
     const nsec = `nsec1${'q'.repeat(58)}`;
-    const redacted = redactorFor({ SKEP_CREDENTIAL: 'c0ffee-c0ffee', API_KEY: 'tiny', HOME: '/home/longer-than-eight' });
+    const redacted = redactorFor({
+      SKEP_CREDENTIAL: 'c0ffee-c0ffee',
+      API_KEY: 'tiny',
+      HOME: '/home/longer-than-eight',
+    });
     const whole = stderrTail(1_000, redacted);
     whole.push(Buffer.from(`key ${nsec} credential c0ffee-c0ffee tiny /home/longer-than-eight`));
     expect(whole.text()).toBe('key <redacted> credential <redacted> tiny /home/longer-than-eight');
@@ -180,7 +199,10 @@ describe('initialize', () => {
 
 describe('a session', () => {
   it.each([
-    ['content', { cwd: '/w', mcpServers: [], systemPrompt: { mode: 'append', content: [{ type: 'text', text: 'be' }] } }],
+    [
+      'content',
+      { cwd: '/w', mcpServers: [], systemPrompt: { mode: 'append', content: [{ type: 'text', text: 'be' }] } },
+    ],
     ['meta', { cwd: '/w', mcpServers: [], _meta: { systemPrompt: { append: 'be' } } }],
   ] as const)('carries the standing text as %s', (form, params) => {
     expect(newSessionParams({ cwd: '/w', systemPrompt: 'be' }, form)).toEqual(params);
@@ -191,16 +213,28 @@ describe('a session', () => {
     expect(() => newSessionParams({ cwd: '/w', systemPrompt: 'be' }, 'none')).toThrow('takes none');
   });
 
-  it.each([[{ sessionId: 's' }, 's'], [{ sessionId: '' }, undefined], [{ sessionId: 7 }, undefined], [null, undefined], [{}, undefined]])(
-    'has the id of %j: %s', (result, id) => {
-      expect(readSessionId(result)).toBe(id);
-    },
-  );
+  it.each([
+    [{ sessionId: 's' }, 's'],
+    [{ sessionId: '' }, undefined],
+    [{ sessionId: 7 }, undefined],
+    [null, undefined],
+    [{}, undefined],
+  ])('has the id of %j: %s', (result, id) => {
+    expect(readSessionId(result)).toBe(id);
+  });
 
   it.each([
-    ['end_turn', 'end_turn'], ['END_TURN', 'end_turn'], ['Cancelled', 'cancelled'], ['max_tokens', 'max_tokens'],
-    ['max_turn_requests', 'max_turn_requests'], ['refusal', 'refusal'],
-    ['done', undefined], ['', undefined], [null, undefined], [7, undefined], ['end_turn ', undefined],
+    ['end_turn', 'end_turn'],
+    ['END_TURN', 'end_turn'],
+    ['Cancelled', 'cancelled'],
+    ['max_tokens', 'max_tokens'],
+    ['max_turn_requests', 'max_turn_requests'],
+    ['refusal', 'refusal'],
+    ['done', undefined],
+    ['', undefined],
+    [null, undefined],
+    [7, undefined],
+    ['end_turn ', undefined],
   ])('stop reason %j is %s', (stopReason, read) => {
     expect(readStopReason({ stopReason })).toBe(read);
   });
@@ -220,8 +254,16 @@ describe('an end', () => {
   it.each<readonly [ProcessEnd, ProcessEnd['how'], string]>([
     [{ how: 'not_found', command: 'bee' }, 'not_found', 'bee: no such program'],
     [{ how: 'not_executable', command: 'bee' }, 'not_executable', 'bee: found, but'],
-    [{ how: 'exited_at_start', command: 'bee', exitCode: 1, stderrTail: 'x\nno model' }, 'exited_at_start', 'bee: exited with code 1 before it answered initialize; stderr: no model'],
-    [{ how: 'start_timeout', command: 'bee', afterMs: 60_000 }, 'start_timeout', 'bee: did not answer initialize within 60000 ms'],
+    [
+      { how: 'exited_at_start', command: 'bee', exitCode: 1, stderrTail: 'x\nno model' },
+      'exited_at_start',
+      'bee: exited with code 1 before its first answer; stderr: no model',
+    ],
+    [
+      { how: 'start_timeout', command: 'bee', afterMs: 60_000 },
+      'start_timeout',
+      'bee: did not answer initialize within 60000 ms',
+    ],
     [{ how: 'start_refused', command: 'bee', detail: 'why' }, 'start_refused', 'bee: why'],
     [{ how: 'exited', exitCode: 2, stderrTail: '' }, 'exited_at_start', 'exited with code 2'],
     [{ how: 'signalled', signal: 'SIGKILL', stderrTail: '' }, 'start_refused', 'ended by SIGKILL'],
@@ -233,7 +275,15 @@ describe('an end', () => {
   });
 
   it('of an exit is a code or a signal', () => {
-    expect(endOfExit({ exitCode: 3, signal: null }, 'tail')).toEqual({ how: 'exited', exitCode: 3, stderrTail: 'tail' });
-    expect(endOfExit({ exitCode: null, signal: 'SIGSEGV' }, '')).toEqual({ how: 'signalled', signal: 'SIGSEGV', stderrTail: '' });
+    expect(endOfExit({ exitCode: 3, signal: null }, 'tail')).toEqual({
+      how: 'exited',
+      exitCode: 3,
+      stderrTail: 'tail',
+    });
+    expect(endOfExit({ exitCode: null, signal: 'SIGSEGV' }, '')).toEqual({
+      how: 'signalled',
+      signal: 'SIGSEGV',
+      stderrTail: '',
+    });
   });
 });

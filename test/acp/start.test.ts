@@ -19,16 +19,46 @@ function notExecutable(): LaunchPlan {
 
 describe('a start that fails', () => {
   it.each<readonly [string, () => LaunchPlan, object, string]>([
-    ['no such program', () => plan(['no-such-agent-program', 'acp']), { how: 'not_found', command: 'no-such-agent-program' }, 'no-such-agent-program'],
+    [
+      'no such program',
+      () => plan(['no-such-agent-program', 'acp']),
+      { how: 'not_found', command: 'no-such-agent-program' },
+      'no-such-agent-program',
+    ],
     ['not executable', notExecutable, { how: 'not_executable' }, 'may not be executed'],
     ['exit 1 at once', () => plan({ dieAtStart: 1 }), { how: 'exited_at_start', exitCode: 1 }, 'exited with code 1'],
     ['exit 0 at once', () => plan({ dieAtStart: 0 }), { how: 'exited_at_start', exitCode: 0 }, 'exited with code 0'],
-    ['exit before the answer', () => plan({ initialize: { dieBefore: 7 } }), { how: 'exited_at_start', exitCode: 7 }, 'exited with code 7'],
+    [
+      'exit before the answer',
+      () => plan({ initialize: { dieBefore: 7 } }),
+      { how: 'exited_at_start', exitCode: 7 },
+      'exited with code 7',
+    ],
     ['a signal', () => plan({ dieAtStart: 'SIGKILL' }), { how: 'start_refused' }, 'ended by SIGKILL'],
-    ['an error as answer', () => plan({ initialize: { error: { code: -32000, message: 'log in first' } } }), { how: 'start_refused' }, 'error -32000: log in first'],
-    ['another version', () => plan({ initialize: { protocolVersion: 2 } }), { how: 'start_refused' }, 'protocolVersion: expected 1, found 2'],
-    ['no such directory', () => ({ ...plan({}), cwd: '/no/such/directory' }), { how: 'start_refused' }, 'cwd: expected an existing directory'],
-    ['a flood before the first frame', () => plan({ banner: Array.from({ length: 1_100 }, (_, line) => `line ${line}`) }), { how: 'start_refused' }, 'no ACP frames'],
+    [
+      'an error as answer',
+      () => plan({ initialize: { error: { code: -32000, message: 'log in first' } } }),
+      { how: 'start_refused' },
+      'initialize: error -32000: log in first',
+    ],
+    [
+      'another version',
+      () => plan({ initialize: { protocolVersion: 2 } }),
+      { how: 'start_refused' },
+      'protocolVersion: expected 1, found 2',
+    ],
+    [
+      'no such directory',
+      () => ({ ...plan({}), cwd: '/no/such/directory' }),
+      { how: 'start_refused' },
+      'cwd: expected an existing directory',
+    ],
+    [
+      'a flood before the first frame',
+      () => plan({ banner: Array.from({ length: 1_100 }, (_, line) => `line ${line}`) }),
+      { how: 'start_refused' },
+      'no ACP frames',
+    ],
   ])('%s', async (_, launch, end, words) => {
     const what = launch();
     const started = await tryStart(what);
@@ -42,16 +72,24 @@ describe('a start that fails', () => {
     const pids: number[] = [];
     const launch = plan({ initialize: { never: true }, ignoreStdinEof: true, ignoreSigterm: true });
     const started = await tryStart(launch, { limits: { startMs: 400 }, onSpawn: (pid) => pids.push(pid) });
-    expect(started).toMatchObject({ ok: false, end: { how: 'start_timeout', afterMs: 400, command: process.execPath } });
+    expect(started).toMatchObject({
+      ok: false,
+      end: { how: 'start_timeout', afterMs: 400, command: process.execPath },
+    });
     expect(pids.map(alive)).toEqual([false]);
   });
 
   it('is given up when asked to', async () => {
     const controller = new AbortController();
     const launch = plan({ initialize: { never: true } });
-    expect(await tryStart(launch, { signal: controller.signal, onSpawn: () => {
-      controller.abort();
-    } })).toMatchObject({ ok: false, end: { how: 'stopped' } });
+    expect(
+      await tryStart(launch, {
+        signal: controller.signal,
+        onSpawn: () => {
+          controller.abort();
+        },
+      }),
+    ).toMatchObject({ ok: false, end: { how: 'stopped' } });
     expect(await tryStart(launch, { signal: controller.signal })).toMatchObject({ ok: false, end: { how: 'stopped' } });
   });
 
@@ -65,11 +103,16 @@ describe('a start that fails', () => {
   });
 
   it('tells what the program said on stderr, without its secrets', async () => {
-    const started = await tryStart(plan(program('tells-its-secrets-and-dies', 'at-start'), { env: { SKEP_CREDENTIAL: 'c0ffee-c0ffee' } }));
-    expect(started).toMatchObject({ ok: false, end: { how: 'exited_at_start', exitCode: 1, stderrTail: 'my credential is <redacted>, my key <redacted> red' } });
+    const started = await tryStart(
+      plan(program('tells-its-secrets-and-dies', 'at-start'), { env: { SKEP_CREDENTIAL: 'c0ffee-c0ffee' } }),
+    );
+    expect(started).toMatchObject({
+      ok: false,
+      end: { how: 'exited_at_start', exitCode: 1, stderrTail: 'my credential is <redacted>, my key <redacted> red' },
+    });
   });
 
-  it('that cannot be put on record is none, and rejects with the store\'s failure', async () => {
+  it("that cannot be put on record is none, and rejects with the store's failure", async () => {
     const store = openSqlite(':memory:', SUPERVISOR_SCHEMA);
     await store.close();
     const pids: number[] = [];
@@ -79,12 +122,18 @@ describe('a start that fails', () => {
 });
 
 describe('a start', () => {
-  it('asks for version 1, says who we are, and takes the agent\'s word', async () => {
+  it("asks for version 1, says who we are, and takes the agent's word", async () => {
     const { process: agent, lines } = await start({ initialize: { agentInfo: { name: 'bee', version: '7' } } });
     expect(agent.agentInfo).toEqual({ name: 'bee', version: '7' });
     expect(JSON.parse(lines[0]?.text ?? '')).toEqual({
-      jsonrpc: '2.0', id: 0, method: 'initialize',
-      params: { protocolVersion: 1, clientCapabilities: { fs: { readTextFile: false, writeTextFile: false }, terminal: false }, clientInfo: { name: 'skep', version: '1.2.3' } },
+      jsonrpc: '2.0',
+      id: 0,
+      method: 'initialize',
+      params: {
+        protocolVersion: 1,
+        clientCapabilities: { fs: { readTextFile: false, writeTextFile: false }, terminal: false },
+        clientInfo: { name: 'skep', version: '1.2.3' },
+      },
     });
   });
 
@@ -92,10 +141,15 @@ describe('a start', () => {
     const { process: agent } = await start({});
     expect(agent.pid).not.toBe(process.pid);
     const stat = readFileSync(`/proc/${agent.pid}/stat`, 'utf8');
-    expect(stat.slice(stat.lastIndexOf(')') + 2).split(' ').slice(2, 4)).toEqual([String(agent.pid), String(agent.pid)]);
+    expect(
+      stat
+        .slice(stat.lastIndexOf(')') + 2)
+        .split(' ')
+        .slice(2, 4),
+    ).toEqual([String(agent.pid), String(agent.pid)]);
   });
 
-  it('gives the child the plan\'s environment, byte for byte, whatever ours holds', async () => {
+  it("gives the child the plan's environment, byte for byte, whatever ours holds", async () => {
     process.env['SKEP_TEST_POISON'] = 'nsec1poison';
     try {
       const launch = { ...plan({}), env: { PATH: process.env['PATH'] ?? '', B: '2', A: 'eins = ä' } };
@@ -113,30 +167,43 @@ describe('a start', () => {
     [false, 'capability', false],
     [false, 'meta-append', true],
     [false, 'first-message', false],
-  ] as const)('systemPrompt capability %s and hint %s: takes the standing text: %s', async (systemPrompt, hint, takes) => {
-    const script = { newSession: { systemPrompt } };
-    const { process: agent, lines, directory } = await start(script, { hint });
-    expect(agent.takesSystemPrompt).toBe(takes);
-    await agent.newSession({ cwd: directory, ...(takes ? { systemPrompt: 'be kind' } : {}) });
-    const { params } = JSON.parse(lines.find(({ text }) => text.includes('session/new'))?.text ?? '{}') as { params: object };
-    expect(params).toEqual({
-      cwd: directory,
-      mcpServers: [],
-      ...(systemPrompt ? { systemPrompt: { mode: 'append', content: [{ type: 'text', text: 'be kind' }] } } : {}),
-      ...(hint === 'meta-append' ? { _meta: { systemPrompt: { append: 'be kind' } } } : {}),
-    });
-  });
+  ] as const)(
+    'systemPrompt capability %s and hint %s: takes the standing text: %s',
+    async (systemPrompt, hint, takes) => {
+      const script = { newSession: { systemPrompt } };
+      const { process: agent, lines, directory } = await start(script, { hint });
+      expect(agent.takesSystemPrompt).toBe(takes);
+      await agent.newSession({ cwd: directory, ...(takes ? { systemPrompt: 'be kind' } : {}) });
+      const { params } = JSON.parse(lines.find(({ text }) => text.includes('session/new'))?.text ?? '{}') as {
+        params: object;
+      };
+      expect(params).toEqual({
+        cwd: directory,
+        mcpServers: [],
+        ...(systemPrompt ? { systemPrompt: { mode: 'append', content: [{ type: 'text', text: 'be kind' }] } } : {}),
+        ...(hint === 'meta-append' ? { _meta: { systemPrompt: { append: 'be kind' } } } : {}),
+      });
+    },
+  );
 });
 
 describe('a session', () => {
   it('is refused for a directory that is not there, before the agent hears of it', async () => {
     const { process: agent, lines } = await start({});
-    expect(await agent.newSession({ cwd: '/no/such/directory' })).toMatchObject({ ok: false, code: 'error', rpcCode: -32602 });
+    expect(await agent.newSession({ cwd: '/no/such/directory' })).toMatchObject({
+      ok: false,
+      code: 'error',
+      rpcCode: -32602,
+    });
     expect(lines.some(({ text }) => text.includes('session/new'))).toBe(false);
   });
 
   it.each([
-    ['an error', { error: { code: -32603, message: 'no model' } }, { code: 'error', rpcCode: -32603, detail: 'no model' }],
+    [
+      'an error',
+      { error: { code: -32603, message: 'no model' } },
+      { code: 'error', rpcCode: -32603, detail: 'no model' },
+    ],
     ['no answer', { never: true }, { code: 'timeout', detail: 'session/new: no answer within 200 ms' }],
   ])('is refused: %s', async (_, newSession, refusal) => {
     const { process: agent, directory } = await start({ newSession }, { limits: { callMs: 200 } });
@@ -146,19 +213,30 @@ describe('a session', () => {
   it('is refused when its id is in use already', async () => {
     const { process: agent, directory } = await start(program('answers-plainly'));
     expect(await agent.newSession({ cwd: directory })).toEqual({ ok: true, sessionId: 's1' });
-    expect(await agent.newSession({ cwd: directory })).toMatchObject({ ok: false, code: 'error', detail: 'session/new: the session id was given before' });
+    expect(await agent.newSession({ cwd: directory })).toMatchObject({
+      ok: false,
+      code: 'error',
+      detail: 'session/new: the session id was given before',
+    });
   });
 
   it('of an agent that answers under a text id comes to nothing, in bounded time', async () => {
     const launch = plan(program('answers-under-a-text-id'));
-    expect(await tryStart(launch, { limits: { startMs: 500 } })).toMatchObject({ ok: false, end: { how: 'start_timeout' } });
+    expect(await tryStart(launch, { limits: { startMs: 500 } })).toMatchObject({
+      ok: false,
+      end: { how: 'start_timeout' },
+    });
   });
 
   it('fails with the process when that dies meanwhile', async () => {
     const { process: agent, directory } = await start({ newSession: { never: true } });
     const opening = agent.newSession({ cwd: directory });
     process.kill(agent.pid, 'SIGKILL');
-    expect(await opening).toMatchObject({ ok: false, code: 'process_ended', end: { how: 'signalled', signal: 'SIGKILL' } });
+    expect(await opening).toMatchObject({
+      ok: false,
+      code: 'process_ended',
+      end: { how: 'signalled', signal: 'SIGKILL' },
+    });
     expect(await agent.newSession({ cwd: directory })).toMatchObject({ ok: false, code: 'process_ended' });
   });
 });

@@ -21,7 +21,11 @@ describe('stdout', () => {
   it('that echoes everything gets no reply to an echo', async () => {
     const { outcome, lines } = await play({
       echo: true,
-      ...rule({ ask: 'x', as: 'v' }, { request: { method: 'fs/read_text_file', params: {} }, as: 'f' }, { say: '{{v.outcome}} {{f.code}}' }),
+      ...rule(
+        { ask: 'x', as: 'v' },
+        { request: { method: 'fs/read_text_file', params: {} }, as: 'f' },
+        { say: '{{v.outcome}} {{f.code}}' },
+      ),
     });
     expect(outcome).toMatchObject({ status: 'ended', seen: { text: 'cancelled -32601' } });
     expect(lines.filter(({ direction }) => direction === 'write').length).toBe(5);
@@ -34,7 +38,9 @@ describe('stdout', () => {
   });
 
   it('with a BOM and CRLF is read', async () => {
-    expect((await play(program('begins-with-bom-and-ends-lines-with-crlf'))).outcome).toMatchObject({ status: 'ended' });
+    expect((await play(program('begins-with-bom-and-ends-lines-with-crlf'))).outcome).toMatchObject({
+      status: 'ended',
+    });
   });
 
   it('of blank lines without end is not the protocol', async () => {
@@ -44,13 +50,15 @@ describe('stdout', () => {
   });
 
   it('with an odd update skips that update alone', async () => {
-    const { outcome } = await play(rule(
-      { say: 'one ' },
-      { update: { sessionUpdate: 'a_kind_from_the_future', n: null } },
-      { update: { sessionUpdate: 'agent_message_chunk', content: { type: 'text', text: null } } },
-      { update: { sessionUpdate: 'usage_update', used: null, size: null } },
-      { say: 'two' },
-    ));
+    const { outcome } = await play(
+      rule(
+        { say: 'one ' },
+        { update: { sessionUpdate: 'a_kind_from_the_future', n: null } },
+        { update: { sessionUpdate: 'agent_message_chunk', content: { type: 'text', text: null } } },
+        { update: { sessionUpdate: 'usage_update', used: null, size: null } },
+        { say: 'two' },
+      ),
+    );
     expect(outcome).toMatchObject({ status: 'ended', seen: { text: 'one two', updates: 3 } });
   });
 
@@ -67,7 +75,9 @@ describe('stdout', () => {
     const turn = say(long.process, await open(long));
     expect(await say(other.process, session)).toMatchObject({ status: 'ended', seen: { text: 'here' } });
     expect(await turn).toMatchObject({
-      status: 'process_ended', end: { how: 'protocol', detail: 'a line of more than 10000000 bytes on stdout' }, seen: { updates: 0 },
+      status: 'process_ended',
+      end: { how: 'protocol', detail: 'a line of more than 10000000 bytes on stdout' },
+      seen: { updates: 0 },
     });
     expect(await long.process.ended).toMatchObject({ how: 'protocol' });
     expect(await say(other.process, session)).toMatchObject({ status: 'ended', seen: { text: 'here' } });
@@ -92,8 +102,12 @@ describe('stderr', () => {
   });
 
   it('is told without secrets when the program dies', async () => {
-    const { outcome } = await play(program('tells-its-secrets-and-dies'), { env: { SKEP_CREDENTIAL: 'c0ffee-c0ffee' } });
-    expect(outcome).toMatchObject({ end: { how: 'exited', exitCode: 1, stderrTail: 'my credential is <redacted>, my key <redacted> red' } });
+    const { outcome } = await play(program('tells-its-secrets-and-dies'), {
+      env: { SKEP_CREDENTIAL: 'c0ffee-c0ffee' },
+    });
+    expect(outcome).toMatchObject({
+      end: { how: 'exited', exitCode: 1, stderrTail: 'my credential is <redacted>, my key <redacted> red' },
+    });
   });
 });
 
@@ -103,7 +117,9 @@ describe('a prompt of 2 MB', () => {
   it('is read', async () => {
     const started = await start({});
     let sent = 0;
-    expect(await say(started.process, await open(started), block, { onSent: () => (sent += 1) })).toMatchObject({ status: 'ended' });
+    expect(await say(started.process, await open(started), block, { onSent: () => (sent += 1) })).toMatchObject({
+      status: 'ended',
+    });
     expect(sent).toBe(1);
   });
 
@@ -117,20 +133,29 @@ describe('a prompt of 2 MB', () => {
 
   it('to a program that exits after it is a failed turn', async () => {
     const started = await start(rule({ die: 5 }));
-    expect(await say(started.process, await open(started), block)).toMatchObject({ status: 'process_ended', end: { how: 'exited', exitCode: 5 } });
+    expect(await say(started.process, await open(started), block)).toMatchObject({
+      status: 'process_ended',
+      end: { how: 'exited', exitCode: 5 },
+    });
   });
 
   it('to a program that has just exited is a failed turn', async () => {
     const started = await start(rule({ hang: true }));
     const sessionId = await open(started);
     process.kill(started.process.pid, 'SIGKILL');
-    expect(await say(started.process, sessionId, block)).toMatchObject({ status: 'process_ended', end: { how: 'signalled', signal: 'SIGKILL' } });
+    expect(await say(started.process, sessionId, block)).toMatchObject({
+      status: 'process_ended',
+      end: { how: 'signalled', signal: 'SIGKILL' },
+    });
   });
 
   it('to a program that stops reading ends it, in bounded time', async () => {
     const started = await start({ stdin: { pauseAfterBytes: MIB } }, { limits: { writeMs: 300 } });
     const outcome = await say(started.process, await open(started), block);
-    expect(outcome).toMatchObject({ status: 'process_ended', end: { how: 'protocol', detail: 'it read nothing from its stdin for 300 ms' } });
+    expect(outcome).toMatchObject({
+      status: 'process_ended',
+      end: { how: 'protocol', detail: 'it read nothing from its stdin for 300 ms' },
+    });
   });
 
   it('to a program that closed its stdin ends it', async () => {
@@ -138,7 +163,11 @@ describe('a prompt of 2 MB', () => {
     const [first, second] = [await open(started), 's2'];
     const turn = say(started.process, first);
     const outcome = await Promise.all([turn, say(started.process, second, block)]);
-    for (const each of outcome) expect(each).toMatchObject({ status: 'process_ended', end: { how: 'protocol', detail: 'it closed its stdin and did not exit' } });
+    for (const each of outcome)
+      expect(each).toMatchObject({
+        status: 'process_ended',
+        end: { how: 'protocol', detail: 'it closed its stdin and did not exit' },
+      });
   });
 
   it('of which too much waits is not kept for ever', async () => {

@@ -33,7 +33,13 @@ describe('a turn in time', () => {
     ['running', running, time, running, []],
     ['running', running, answered, ended({ status: 'ended', stopReason: 'refusal' }), settled],
     ['running', running, failed, ended({ status: 'error', code: 401, message: 'who?' }), settled],
-    ['running', running, exited, ended({ status: 'process_ended', end: { how: 'exited', exitCode: 3, stderrTail: '' } }), settled],
+    [
+      'running',
+      running,
+      exited,
+      ended({ status: 'process_ended', end: { how: 'exited', exitCode: 3, stderrTail: '' } }),
+      settled,
+    ],
     ['idle', idle, time, { status: 'cancelling', bounds, cause: 'idle_timeout', killAt: at(10_300) }, asked],
     ['overdue', overdue, time, { status: 'cancelling', bounds, cause: 'hard_timeout', killAt: at(10_050) }, asked],
     ['cancelling', cancelling, line, cancelling, []],
@@ -51,11 +57,11 @@ describe('a turn in time', () => {
     ['killing', killing, exited, ended({ status: 'cancelled', processAlive: false }), settled],
     ...[line, cancel, time, answered, failed, exited].map((input) => ['ended', over, input, over, []] as const),
   ];
-  it.each(table.map(([name, state, input, next, commands]) => [name, input.type, state, input, next, commands] as const))(
-    '%s, %s', (_name, _input, state, input, next, commands) => {
-      expect(stepTurn(state, input, NOW)).toEqual({ state: next, commands });
-    },
-  );
+  it.each(
+    table.map(([name, state, input, next, commands]) => [name, input.type, state, input, next, commands] as const),
+  )('%s, %s', (_name, _input, state, input, next, commands) => {
+    expect(stepTurn(state, input, NOW)).toEqual({ state: next, commands });
+  });
   it('the table is complete', () => {
     expect(new Set(table.map(([, state, input]) => `${state.status} ${input.type}`)).size).toBe(4 * 6);
   });
@@ -63,8 +69,12 @@ describe('a turn in time', () => {
   it('reports a timeout as one, whatever the agent says when it is told', () => {
     const idled: TurnState = { status: 'cancelling', bounds, cause: 'idle_timeout', killAt: at(10_300) };
     const hard: TurnState = { status: 'killing', bounds, cause: 'hard_timeout' };
-    expect(stepTurn(idled, answered, NOW).state).toEqual(ended({ status: 'idle_timeout', afterMs: 900, processAlive: true }));
-    expect(stepTurn(hard, exited, NOW).state).toEqual(ended({ status: 'hard_timeout', afterMs: 7_200, processAlive: false }));
+    expect(stepTurn(idled, answered, NOW).state).toEqual(
+      ended({ status: 'idle_timeout', afterMs: 900, processAlive: true }),
+    );
+    expect(stepTurn(hard, exited, NOW).state).toEqual(
+      ended({ status: 'hard_timeout', afterMs: 7_200, processAlive: false }),
+    );
   });
 
   it('does not let the grace after silence outlast the hard timeout and its own', () => {

@@ -10,26 +10,42 @@ const ONCE: PermissionAnswer = { outcome: 'selected', optionId: 'allow-once' };
 const rule = (...steps: readonly object[]): object => ({ rules: [{ do: steps }] });
 
 describe('a turn', () => {
-  it('ends with the agent\'s word and what it streamed', async () => {
-    const { outcome } = await play(rule({ think: 'hm' }, { say: { text: 'hello 🐝 there', chunks: 3 } }, { tool: 'Read' }));
+  it("ends with the agent's word and what it streamed", async () => {
+    const { outcome } = await play(
+      rule({ think: 'hm' }, { say: { text: 'hello 🐝 there', chunks: 3 } }, { tool: 'Read' }),
+    );
     expect(outcome).toEqual({
-      status: 'ended', stopReason: 'end_turn', seen: { text: 'hello 🐝 there', textCut: false, thoughts: 1, toolCalls: 1, updates: 7 },
+      status: 'ended',
+      stopReason: 'end_turn',
+      seen: { text: 'hello 🐝 there', textCut: false, thoughts: 1, toolCalls: 1, updates: 7 },
     });
   });
 
-  it.each(['end_turn', 'max_tokens', 'max_turn_requests', 'refusal', 'cancelled', 'END_TURN'])('may end with %s', async (reason) => {
-    const { outcome } = await play(rule({ stop: reason }));
-    expect(outcome).toMatchObject({ status: 'ended', stopReason: reason.toLowerCase() });
-  });
+  it.each(['end_turn', 'max_tokens', 'max_turn_requests', 'refusal', 'cancelled', 'END_TURN'])(
+    'may end with %s',
+    async (reason) => {
+      const { outcome } = await play(rule({ stop: reason }));
+      expect(outcome).toMatchObject({ status: 'ended', stopReason: reason.toLowerCase() });
+    },
+  );
 
-  it.each([{ stopReason: 'bored' }, { stopReason: null }, {}, null])('is an error when it ends with %j', async (result) => {
-    const started = await start(program('answers-without-a-stop-reason'));
-    const outcome = await say(started.process, await open(started), JSON.stringify(result));
-    expect(outcome).toMatchObject({ status: 'error', code: -32603, message: 'session/prompt: the answer holds no stop reason of ACP' });
-  });
+  it.each([{ stopReason: 'bored' }, { stopReason: null }, {}, null])(
+    'is an error when it ends with %j',
+    async (result) => {
+      const started = await start(program('answers-without-a-stop-reason'));
+      const outcome = await say(started.process, await open(started), JSON.stringify(result));
+      expect(outcome).toMatchObject({
+        status: 'error',
+        code: -32603,
+        message: 'session/prompt: the answer holds no stop reason of ACP',
+      });
+    },
+  );
 
-  it('that fails keeps the agent\'s code, and its words without secrets and within bounds', async () => {
-    const { outcome } = await play(program('tells-its-secrets-and-dies', 'in-an-error'), { env: { SKEP_CREDENTIAL: 'c0ffee-c0ffee' } });
+  it("that fails keeps the agent's code, and its words without secrets and within bounds", async () => {
+    const { outcome } = await play(program('tells-its-secrets-and-dies', 'in-an-error'), {
+      env: { SKEP_CREDENTIAL: 'c0ffee-c0ffee' },
+    });
     expect(outcome).toMatchObject({ status: 'error', code: 401 });
     const { message } = outcome as Extract<PromptOutcome, { status: 'error' }>;
     expect(message).toMatch(/^my credential is <redacted>, my key <redacted> /);
@@ -41,12 +57,24 @@ describe('a turn', () => {
     const sessionId = await open(started);
     let sent = 0;
     const outcome = await started.process.prompt({
-      sessionId, blocks: ['one', 'two'], idleTimeoutMs: 10_000, hardTimeoutMs: 10_000, onSent: () => (sent += 1),
+      sessionId,
+      blocks: ['one', 'two'],
+      idleTimeoutMs: 10_000,
+      hardTimeoutMs: 10_000,
+      onSent: () => (sent += 1),
     });
     expect(outcome.status).toBe('ended');
     expect(sent).toBe(1);
     const line = started.lines.find(({ text }) => text.includes('session/prompt'))?.text ?? '';
-    expect(JSON.parse(line)).toMatchObject({ params: { sessionId, prompt: [{ type: 'text', text: 'one' }, { type: 'text', text: 'two' }] } });
+    expect(JSON.parse(line)).toMatchObject({
+      params: {
+        sessionId,
+        prompt: [
+          { type: 'text', text: 'one' },
+          { type: 'text', text: 'two' },
+        ],
+      },
+    });
   });
 
   it('gets no update from before it, and leaves none of its own to the next', async () => {
@@ -62,7 +90,10 @@ describe('a turn', () => {
     const first = await say(started.process, sessionId, 'first');
     await pidIn(started.directory, 'late');
     const second = await say(started.process, sessionId, 'second');
-    expect([first, second]).toMatchObject([{ seen: { text: 'one', updates: 1 } }, { seen: { text: 'two', updates: 1 } }]);
+    expect([first, second]).toMatchObject([
+      { seen: { text: 'one', updates: 1 } },
+      { seen: { text: 'two', updates: 1 } },
+    ]);
   });
 
   it('is one at a time in a session, and a second is a bug', async () => {
@@ -76,7 +107,9 @@ describe('a turn', () => {
   });
 
   it('does not wait for another session of the process', async () => {
-    const started = await start({ rules: [{ match: 'slow', do: [{ wait: 'go' }, { say: 'slow' }] }, { do: [{ say: 'quick' }] }] });
+    const started = await start({
+      rules: [{ match: 'slow', do: [{ wait: 'go' }, { say: 'slow' }] }, { do: [{ say: 'quick' }] }],
+    });
     const [a, b] = [await open(started), await open(started)];
     const slow = say(started.process, a, 'slow');
     expect(await say(started.process, b, 'quick')).toMatchObject({ status: 'ended', seen: { text: 'quick' } });
@@ -99,7 +132,10 @@ describe('a turn', () => {
 
 describe('what the agent asks', () => {
   it.each([[7], ['7'], [0], ['']])('under id %j is answered under exactly that', async (id) => {
-    const script = rule({ ask: { title: 'Run it?', id }, as: 'verdict' }, { say: '{{verdict.outcome}} {{verdict.kind}}' });
+    const script = rule(
+      { ask: { title: 'Run it?', id }, as: 'verdict' },
+      { say: '{{verdict.outcome}} {{verdict.kind}}' },
+    );
     const { outcome, asked, sessionId, lines } = await play(script, { permission: () => ONCE });
     expect(outcome).toMatchObject({ status: 'ended', seen: { text: 'selected allow_once' } });
     expect(asked).toMatchObject([{ id, sessionId }]);
@@ -116,18 +152,22 @@ describe('what the agent asks', () => {
 
   it('is never granted by a policy that fails', async () => {
     const script = rule({ ask: 'x', as: 'v' }, { say: '{{v.outcome}}' });
-    const { outcome } = await play(script, { permission: () => {
-      throw new Error('bug');
-    } });
+    const { outcome } = await play(script, {
+      permission: () => {
+        throw new Error('bug');
+      },
+    });
     expect(outcome.seen.text).toBe('cancelled');
   });
 
   it('and we do not offer is refused within a second', async () => {
-    const { outcome } = await play(rule(
-      { notify: { method: '_vendor/status', params: {} } },
-      { request: { method: 'fs/read_text_file', params: { path: '/etc/passwd' }, id: '7' }, as: 'file' },
-      { say: '{{file.outcome}} {{file.code}}' },
-    ));
+    const { outcome } = await play(
+      rule(
+        { notify: { method: '_vendor/status', params: {} } },
+        { request: { method: 'fs/read_text_file', params: { path: '/etc/passwd' }, id: '7' }, as: 'file' },
+        { say: '{{file.outcome}} {{file.code}}' },
+      ),
+    );
     expect(outcome).toMatchObject({ status: 'ended', seen: { text: 'error -32601' } });
   });
 });
@@ -141,7 +181,9 @@ describe('a cancel', () => {
     started.process.cancel(sessionId);
     started.process.cancel(sessionId);
     expect(await turn).toEqual({
-      status: 'cancelled', processAlive: true, seen: { text: 'working', textCut: false, thoughts: 0, toolCalls: 0, updates: 1 },
+      status: 'cancelled',
+      processAlive: true,
+      seen: { text: 'working', textCut: false, thoughts: 0, toolCalls: 0, updates: 1 },
     });
     expect(started.lines.filter(({ text }) => text.includes('session/cancel')).length).toBe(1);
     expect(alive(started.process.pid)).toBe(true);
@@ -156,9 +198,17 @@ describe('a cancel', () => {
     expect(await turn).toMatchObject({ status: 'cancelled', processAlive: true });
   });
 
-  it('grants nothing any more: what is asked then is answered cancelled, and the agent that waits for it goes on', async () => {
+  it('grants nothing any more: what is asked then is answered cancelled', async () => {
     const started = await start(
-      { ...rule({ ignoreCancel: true }, { mark: 'begun' }, { wait: 'cancelled' }, { ask: 'rm -rf /', as: 'v' }, { say: '{{v.outcome}}' }) },
+      {
+        ...rule(
+          { ignoreCancel: true },
+          { mark: 'begun' },
+          { wait: 'cancelled' },
+          { ask: 'rm -rf /', as: 'v' },
+          { say: '{{v.outcome}}' },
+        ),
+      },
       { permission: () => ONCE, limits: { cancelGraceMs: 10_000 } },
     );
     const sessionId = await open(started);
@@ -172,8 +222,15 @@ describe('a cancel', () => {
 
   it('that is ignored costs the agent its life, and everything it started', async () => {
     const started = await start({
-      ...rule({ ignoreCancel: true }, { spawn: { seconds: 60, detached: true, trapTerm: true }, as: 'child' }, { say: '{{child.pid}}' }, { mark: 'begun' }, { wait: 'never' }),
-      ignoreStdinEof: true, ignoreSigterm: true,
+      ...rule(
+        { ignoreCancel: true },
+        { spawn: { seconds: 60, detached: true, trapTerm: true }, as: 'child' },
+        { say: '{{child.pid}}' },
+        { mark: 'begun' },
+        { wait: 'never' },
+      ),
+      ignoreStdinEof: true,
+      ignoreSigterm: true,
     });
     const sessionId = await open(started);
     const turn = say(started.process, sessionId);
@@ -209,7 +266,10 @@ describe('time', () => {
   });
 
   it('every line is a sign of life, until the hard timeout', async () => {
-    const chatter = Array.from({ length: 400 }, () => [{ notify: { method: '_alive', params: {} } }, { sleep: 20 }]).flat();
+    const chatter = Array.from({ length: 400 }, () => [
+      { notify: { method: '_alive', params: {} } },
+      { sleep: 20 },
+    ]).flat();
     const started = await start(rule(...chatter));
     const outcome = await say(started.process, await open(started), 'go', { idleTimeoutMs: 700, hardTimeoutMs: 1_500 });
     expect(outcome).toMatchObject({ status: 'hard_timeout', afterMs: 1_500, processAlive: true });
@@ -220,7 +280,10 @@ describe('time', () => {
     const started = await start({ rules: [{ match: 'chat', do: chatter }, { do: [{ hang: true }] }] });
     const [a, b] = [await open(started), await open(started)];
     const chatting = say(started.process, a, 'chat');
-    expect(await say(started.process, b, 'hang', { idleTimeoutMs: 400 })).toMatchObject({ status: 'idle_timeout', processAlive: true });
+    expect(await say(started.process, b, 'hang', { idleTimeoutMs: 400 })).toMatchObject({
+      status: 'idle_timeout',
+      processAlive: true,
+    });
     started.process.cancel(a);
     expect(await chatting).toMatchObject({ status: 'cancelled' });
   });
@@ -246,7 +309,8 @@ describe('a process that ends in a turn', () => {
     process.kill(started.process.pid, 'SIGKILL');
     const outcomes = await Promise.all(turns);
     expect(Date.now() - before).toBeLessThan(1_000);
-    for (const outcome of outcomes) expect(outcome).toMatchObject({ status: 'process_ended', end: { how: 'signalled', signal: 'SIGKILL' } });
+    for (const outcome of outcomes)
+      expect(outcome).toMatchObject({ status: 'process_ended', end: { how: 'signalled', signal: 'SIGKILL' } });
   });
 
   it('does not wait for a grandchild that holds its stdout', async () => {
@@ -267,11 +331,13 @@ describe('a policy for one agent', () => {
   it('does not reach another', async () => {
     const launch = plan(rule({ ask: 'x', as: 'v' }, { say: '{{v.outcome}}' }));
     const [allowed, denied] = await Promise.all([tryStart(launch, { permission: () => ONCE }), tryStart(launch)]);
-    const outcomes = await Promise.all([allowed, denied].map(async (started) => {
-      if (!started.ok) throw new Error('not started');
-      const session = await started.process.newSession({ cwd: launch.cwd });
-      return session.ok ? say(started.process, session.sessionId) : undefined;
-    }));
+    const outcomes = await Promise.all(
+      [allowed, denied].map(async (started) => {
+        if (!started.ok) throw new Error('not started');
+        const session = await started.process.newSession({ cwd: launch.cwd });
+        return session.ok ? say(started.process, session.sessionId) : undefined;
+      }),
+    );
     expect(outcomes.map((outcome) => outcome?.seen.text)).toEqual(['selected', 'cancelled']);
   });
 });
@@ -284,4 +350,3 @@ function running(pid: number): boolean {
     return false;
   }
 }
-

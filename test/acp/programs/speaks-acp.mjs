@@ -1,6 +1,6 @@
 /**
- * The least agent there can be: answers initialize and session/new, and plays `onPrompt` on a prompt. The programs beside
- * this one change one thing each, and are named by it.
+ * The least agent there can be: answers initialize and session/new, and plays `onPrompt` on a prompt. The programs
+ * beside this one change one thing each, and are named by it.
  */
 let input = '';
 
@@ -13,7 +13,10 @@ const answers = {
   'session/prompt': () => ({ stopReason: 'end_turn' }),
 };
 
-export function serve({ answer = (id, result) => write(frame({ id, result })), onPrompt = (id) => answer(id, { stopReason: 'end_turn' }) } = {}) {
+export function serve({
+  answer = (id, result) => write(frame({ id, result })),
+  onPrompt = (id) => answer(id, { stopReason: 'end_turn' }),
+} = {}) {
   process.stdin.on('data', (chunk) => {
     input += chunk;
     for (let end = input.indexOf('\n'); end >= 0; end = input.indexOf('\n')) {

@@ -1,4 +1,4 @@
-/** A supervisor in little, from the compiled sources: starts one agent on record, prompts it, and waits to be killed. */
+/** A supervisor in little, from the compiled sources: starts one agent on record, prompts it, waits to be killed. */
 import { renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { startAgent } from '../../../dist/src/acp/index.js';
@@ -10,7 +10,13 @@ const [file, launch] = process.argv.slice(2);
 const plan = JSON.parse(launch);
 const store = openSqlite(file, SUPERVISOR_SCHEMA);
 const started = await startAgent({
-  plan, store, hint: 'capability', version: '0', clock: systemClock, log: silentLog, permission: () => ({ outcome: 'cancelled' }),
+  plan,
+  store,
+  hint: 'capability',
+  version: '0',
+  clock: systemClock,
+  log: silentLog,
+  permission: () => ({ outcome: 'cancelled' }),
 });
 const { sessionId } = await started.process.newSession({ cwd: plan.cwd });
 void started.process.prompt({ sessionId, blocks: ['go'], idleTimeoutMs: 600_000, hardTimeoutMs: 600_000 });

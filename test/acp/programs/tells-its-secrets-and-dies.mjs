@@ -8,7 +8,9 @@ if (process.argv[2] === 'at-start') {
   serve({
     onPrompt: (id) => {
       if (process.argv[2] === 'in-an-error') {
-        process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', id, error: { code: 401, message: `${words} ${'x'.repeat(5_000)}` } })}\n`);
+        process.stdout.write(
+          `${JSON.stringify({ jsonrpc: '2.0', id, error: { code: 401, message: `${words} ${'x'.repeat(5_000)}` } })}\n`,
+        );
         return;
       }
       console.error(words);
