@@ -54,11 +54,11 @@ interface ConnectionParts {
 
 export interface Connection {
   readonly calls: Pick<SdkClient, 'initialize' | 'newSession' | 'prompt' | 'cancel'>;
-  receive(chunk: Buffer): void;
+  readonly receive: (chunk: Buffer) => void;
   /** stdout ended. */
-  receiveEnd(): void;
+  readonly receiveEnd: () => void;
   /** Settles every waiting call and reads nothing any more. Twice is once. */
-  close(): void;
+  readonly close: () => void;
 }
 
 export function openConnection({ write, events, limits, clock, log, onLine }: ConnectionParts): Connection {

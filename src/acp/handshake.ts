@@ -35,7 +35,7 @@ export function readInitialize(
   if (!isMembers(result)) return refuse('initialize', 'initialize: expected an object as result');
   const { protocolVersion, agentCapabilities, agentInfo } = result;
   if (protocolVersion !== PROTOCOL_VERSION) {
-    const found = excerpt(JSON.stringify(protocolVersion) ?? 'nothing');
+    const found = protocolVersion === undefined ? 'nothing' : excerpt(JSON.stringify(protocolVersion));
     return refuse('initialize', `initialize: protocolVersion: expected ${PROTOCOL_VERSION}, found ${found}`);
   }
   const { systemPrompt } = membersOrNone(membersOrNone(agentCapabilities)['sessionCapabilities']);

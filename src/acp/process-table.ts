@@ -96,13 +96,14 @@ export function statRow(stat: string, boot: string): ProcessRow | undefined {
 
 function psTable(): ProcessTable {
   const run = async (...which: readonly string[]): Promise<readonly ProcessRow[]> => {
-    // Without a `ps` there is no output, and nothing is found.
-    const { stdout = '' } = await execa('ps', [...which, '-o', 'pid=,ppid=,pgid=,stat=,lstart='], {
+    const { stdout }: { readonly stdout?: unknown } = await execa('ps', [...which, '-o', 'pid=,ppid=,pgid=,stat=,lstart='], {
       // The dates are compared as text, so they must be written the same way each time.
       env: { PATH: process.env['PATH'] ?? '/bin:/usr/bin', LC_ALL: 'C', TZ: 'UTC' },
       extendEnv: false,
       reject: false,
     });
+    // Without a `ps` there is no output, and nothing is found.
+    if (typeof stdout !== 'string') return [];
     return stdout.split('\n').flatMap((line) => psRow(line) ?? []);
   };
   return {

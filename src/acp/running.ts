@@ -39,7 +39,7 @@ export interface Running {
   readonly lifetime: Lifetime;
   readonly redacted: Redactor;
   /** Asks it to end, then ends it. */
-  stop(): Promise<void>;
+  readonly stop: () => Promise<void>;
 }
 
 /** Call it in the turn of the event loop that started the child: it attaches the readers of its pipes. */

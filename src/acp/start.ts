@@ -87,7 +87,10 @@ async function shakeHands(
   const refused = (detail: string): undefined => {
     lifetime.end({ how: 'start_refused', command, detail });
   };
-  if (waited.status === 'late') return void lifetime.end({ how: 'start_timeout', command, afterMs: startMs });
+  if (waited.status === 'late') {
+    lifetime.end({ how: 'start_timeout', command, afterMs: startMs });
+    return undefined;
+  }
   switch (waited.value.status) {
     case 'closed':
       return undefined;

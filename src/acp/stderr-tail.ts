@@ -10,9 +10,9 @@ const ANSI = /\u001b\[[0-9;?]*[ -/]*[@-~]/g;
 const CONTROL = /[\p{Cc}\p{Cf}]/gu;
 
 export interface StderrTail {
-  push(chunk: Buffer): void;
+  readonly push: (chunk: Buffer) => void;
   /** Redacted, without control characters but line breaks and tabs. */
-  text(): string;
+  readonly text: () => string;
 }
 
 export function stderrTail(maxBytes: number, redacted: Redactor): StderrTail {

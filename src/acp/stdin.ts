@@ -20,11 +20,11 @@ interface StdinParts {
 
 interface Stdin {
   /** `written` is called when the bytes have left us; not when they could not. */
-  write(line: string, written?: () => void): void;
+  readonly write: (line: string, written?: () => void) => void;
   /** Ends the pipe after what was written. Twice is once. */
-  end(): void;
+  readonly end: () => void;
   /** Stops waiting for the agent to read. */
-  release(): void;
+  readonly release: () => void;
 }
 
 export function openStdin({ stream, clock, limits, onStuck, onClosed }: StdinParts): Stdin {

@@ -7,10 +7,10 @@ import type { Clock } from '../model/index.ts';
 
 interface TreeWatch {
   /** The agent said something. Called for every frame. */
-  heard(): void;
+  readonly heard: () => void;
   /** A turn ended: what lives on is to be remembered at once. */
-  turnEnded(): void;
-  release(): void;
+  readonly turnEnded: () => void;
+  readonly release: () => void;
 }
 
 export function treeWatch(clock: Clock, everyMs: number, look: () => void): TreeWatch {

@@ -97,7 +97,7 @@ describe('the breaker of a process slot', () => {
     };
     while (now < 3_600_000) {
       const next = nextStartAt(state);
-      now = next === undefined ? at(now + 1_000) : next;
+      now = next ?? at(now + 1_000);
       if (next === undefined) feed(crashed);
       else {
         startedAt.push(now);

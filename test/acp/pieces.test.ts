@@ -83,7 +83,7 @@ describe('what is kept of a turn', () => {
         expect(whole.startsWith(text)).toBe(true);
         expect(textCut).toBe(Buffer.byteLength(whole) > maxBytes);
         // As much as fits: one scalar more would not.
-        const next = [...whole.slice(text.length)][0] ?? '';
+        const next = Array.from(whole.slice(text.length))[0] ?? '';
         expect(Buffer.byteLength(text)).toBeLessThanOrEqual(maxBytes);
         if (textCut) expect(Buffer.byteLength(text + next)).toBeGreaterThan(maxBytes);
         else expect(text).toBe(whole);
