@@ -7,7 +7,7 @@ import { envelopeOf, partsOf } from './envelope.ts';
 import { turnLayers } from './layers.ts';
 import { manifestOf } from './manifest.ts';
 import type { Manifest } from './manifest.ts';
-import { standingText } from './standing.ts';
+import { renderStanding } from './standing.ts';
 import type { TurnInput } from './turn.ts';
 import { unreachable } from './unreachable.ts';
 import { wellFormedTurn } from './well-formed.ts';
@@ -40,11 +40,11 @@ export function compileTurn(input: TurnInput): CompiledTurn {
 function place({ standing = {}, standingRole }: TurnInput, envelope: string): Pick<CompiledTurn, 'system' | 'blocks'> {
   switch (standingRole) {
     case 'system': {
-      const system = standingText(standing);
+      const system = renderStanding(standing);
       return { ...(system === '' ? {} : { system }), blocks: [envelope] };
     }
     case 'prompt': {
-      const text = standingText(standing);
+      const text = renderStanding(standing);
       return { blocks: text === '' ? [envelope] : [text, envelope] };
     }
     case 'sent':

@@ -5,6 +5,7 @@
 import { escapeText } from './markup.ts';
 import { isBlank, trim, trimEnd, trimLineBreaks } from './text.ts';
 import type { Standing } from './turn.ts';
+import { wellFormedStanding } from './well-formed.ts';
 
 interface Section {
   readonly member: keyof Standing;
@@ -23,8 +24,13 @@ const SECTIONS: readonly Section[] = [
   { member: 'channelCanvas', tag: 'channel-canvas', clean: trimLineBreaks },
 ];
 
-/** The sections that are not blank, joined by one blank line; '' if there is none. */
+/** The standing text of a session, for a caller that opens one before its first turn; '' if every section is blank. */
 export function standingText(standing: Standing): string {
+  return renderStanding(wellFormedStanding(standing));
+}
+
+/** The sections of well-formed `standing` that are not blank, joined by one blank line; '' if there is none. */
+export function renderStanding(standing: Standing): string {
   const sections: string[] = [];
   for (const { member, tag, clean } of SECTIONS) {
     const text = standing[member];

@@ -16,7 +16,7 @@ export function wellFormedTurn(input: TurnInput): TurnInput {
     ...(interrupted && { interrupted: { mode: interrupted.mode, events: interrupted.events.map(triggered) } }),
     ...(history && { history: historyOf(history) }),
     ...(profiles && { profiles: profilesOf(profiles) }),
-    ...(standing && { standing: standingOf(standing) }),
+    ...(standing && { standing: wellFormedStanding(standing) }),
   };
 }
 
@@ -51,7 +51,8 @@ function profileOf({ displayName, nip05, isAgent }: Profile): Profile {
   };
 }
 
-function standingOf(standing: Standing): Standing {
+/** `standing` with every lone surrogate replaced by U+FFFD. */
+export function wellFormedStanding(standing: Standing): Standing {
   return Object.fromEntries(
     Object.entries(standing).map(([section, text]: [string, string]) => [section, wellFormed(text)]),
   );

@@ -122,6 +122,13 @@ describe('agrees with JSON.parse', () => {
   });
 });
 
+test('every character below U+0020 is refused raw in a string, and no other', () => {
+  for (let unit = 0; unit < 0x100; unit += 1) {
+    const text = `"a${String.fromCharCode(unit)}"`;
+    expect([unit, ours(text)]).toEqual([unit, oracle(text)]);
+  }
+});
+
 describe('refuses', () => {
   test.each<[string, string, object]>([
     [

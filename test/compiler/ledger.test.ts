@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import {
   appendSteer,
@@ -7,10 +8,16 @@ import {
   manifestOf,
   openLedger,
 } from '../../compiler/index.ts';
+import type { CompiledSteer, Layer } from '../../compiler/index.ts';
 import { CHANNEL_ID, deepFreeze, idOf, MORGAN, triggeredOf, turnOf } from './turns.ts';
 
-const steered = (number: number, content = 'Also the tests.') =>
+const steered = (number: number, content = 'Also the tests.'): CompiledSteer =>
   compileSteer(turnOf({ events: [triggeredOf({ id: idOf(number), content })], historyDelivered: true }));
+
+/** The hash of layers that are in order already, from their own JSON. */
+function manifestHashOf(layers: readonly Layer[]): string {
+  return `sha256:${createHash('sha256').update(JSON.stringify(layers)).digest('hex')}`;
+}
 
 describe('a steer', () => {
   test('frames its events, its delivery and the guidance', () => {
@@ -47,6 +54,7 @@ describe('a steer', () => {
     ]);
     const guidance = text.split('\n').at(-2) ?? '';
     expect(layers[0]?.version).toBe(idOf(2));
+    expect(manifestOf(layers).hash).toBe(manifestHashOf(layers));
     expect(layers[2]?.estimatedTokens).toBe(Math.ceil(guidance.length / 4));
   });
 });

@@ -48,7 +48,7 @@ describe('a label', () => {
   });
 
   test('no inherited member is a profile', () => {
-    const inherited: Profiles = Object.create({ toString: { displayName: 'x', isAgent: true } }) as Profiles;
+    const inherited: Profiles = Object.create({ constructor: { displayName: 'x', isAgent: true } }) as Profiles;
     const people = peopleOf(inherited);
     for (const name of ['constructor', '__proto__', 'toString', 'hasOwnProperty']) {
       expect(people.label(name)).toBeUndefined();

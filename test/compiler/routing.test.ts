@@ -1,7 +1,10 @@
+import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { compileTurn } from '../../compiler/index.ts';
+import { compileTurn, turnRoute } from '../../compiler/index.ts';
 import type { Channel, Profiles, TurnInput } from '../../compiler/index.ts';
-import { CHANNEL_ID, idOf, MORGAN, PARENT, ROOT, SAM, SKEP, tagged, triggeredOf, turnOf } from './turns.ts';
+import {
+  CHANNEL_ID, hostileTurn, idOf, MORGAN, PARENT, ROOT, SAM, SKEP, tagged, triggeredOf, turnOf,
+} from './turns.ts';
 
 const stream: Channel = { name: 'engineering', type: 'stream' };
 const dm: Channel = { name: 'Morgan', type: 'dm' };
@@ -92,6 +95,20 @@ describe('scope and reply anchor', () => {
     const fromAgent = triggeredOf({ id: idOf(9), pubkey: SKEP });
     expect(deliveryOf({ events: [top, fromAgent], profiles: agents })).toBe(line('scope="channel"'));
   });
+});
+
+test('the route told to a caller is the one the envelope tells', () => {
+  fc.assert(
+    fc.property(hostileTurn, (input) => {
+      const { scope, rootEventId, replyTo } = turnRoute(input);
+      const { envelope } = compileTurn(input);
+      const told = envelope.split('\n').at(-2) ?? '';
+      const anchor = replyTo === undefined ? '' : ` reply_to="${replyTo}"`;
+      expect(told).toContain(` channel_id="${CHANNEL_ID}" scope="${scope}"${anchor} `);
+      expect(rootEventId !== undefined).toBe(scope === 'thread');
+    }),
+    { numRuns: 300 },
+  );
 });
 
 test('a turn without events is a bug of the caller', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { compileTurn } from '../../compiler/index.ts';
+import { compileTurn, standingText } from '../../compiler/index.ts';
 import type { Standing } from '../../compiler/index.ts';
 import { turnOf } from './turns.ts';
 
@@ -16,6 +16,12 @@ const all: Standing = {
   base: 'b',
   workspace: 'a',
 };
+
+test('a session opened before its first turn gets the same text', () => {
+  for (const standing of [all, {}, { base: ' \n' }, { system: '\ud800 <a>', base: 'b \n' }]) {
+    expect(standingText(standing)).toBe(textOf(standing) ?? '');
+  }
+});
 
 test('every section, in the order of the rules', () => {
   expect(textOf(all)).toBe(
