@@ -68,11 +68,16 @@ export function checkWriter(channel: Channel | undefined, author: Pubkey): Relay
   return isReader(channel, author) ? undefined : refuse('restricted', 'not a channel member');
 }
 
+/** The first refusal of `checkQuery`, or undefined. */
+export function checkQueries(queries: readonly Query[], reader: Pubkey): RelayRefusal | undefined {
+  return queries.map((query) => checkQuery(query, reader)).find((refusal) => refusal !== undefined);
+}
+
 /**
  * A filter that asks for recipients-only kinds must ask for its own, and only those. One without `kinds` is let
  * through: what is not the reader's is left out of the answer.
  */
-export function checkQuery(query: Query, reader: Pubkey): RelayRefusal | undefined {
+function checkQuery(query: Query, reader: Pubkey): RelayRefusal | undefined {
   const { kinds, tags } = query.filter;
   if (kinds === undefined || !kinds.some((kind) => RECIPIENTS_ONLY.has(kind))) return undefined;
   const recipients = tags?.get('p') ?? [];

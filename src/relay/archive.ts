@@ -53,7 +53,9 @@ export async function contains(store: Store, id: EventId): Promise<boolean> {
 }
 
 /** How many of `ids` are stored events of that author in that channel. */
-export async function countOwn(store: Store, ids: readonly string[], author: Pubkey, channel: ChannelId): Promise<number> {
+export async function countOwn(
+  store: Store, ids: readonly string[], author: Pubkey, channel: ChannelId,
+): Promise<number> {
   const [row] = await store.read(sql(
     'SELECT count(*) AS n FROM events WHERE id IN (SELECT value FROM json_each(?)) AND pubkey = ? AND channel = ?',
     JSON.stringify(ids), author, channel,
@@ -84,7 +86,7 @@ export function removeOwn(request: VerifiedEvent): readonly Statement[] {
   ];
 }
 
-/** NIP-29 delete-event (9005), already found to be permitted: events of that channel, but not what the relay says of it. */
+/** NIP-29 delete-event (9005), already permitted: events of that channel, but not what the relay says of it. */
 export function removeFromChannel(request: VerifiedEvent, channel: ChannelId): Statement {
   return sql(
     `DELETE FROM events WHERE id IN (SELECT value FROM json_each(?)) AND channel = ?

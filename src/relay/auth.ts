@@ -1,4 +1,4 @@
-/** NIP-42: is this event a valid answer to our challenge? Pure but for the curve; says nothing about what it permits. */
+/** NIP-42: is this event a valid answer to our challenge? Says nothing about what it permits. Pure. */
 import { refuse } from '../model/index.ts';
 import type { Pubkey, Seconds } from '../model/index.ts';
 import { attestationIn, firstValue, verifyEvent } from '../nostr/index.ts';
@@ -40,7 +40,7 @@ export function checkAuth(
   return { ok: true, identity: { pubkey: event.pubkey, owner: attested.ok ? attested.attestation.owner : undefined } };
 }
 
-/** True when both URLs name one relay: case, default port and a last slash aside, and every name of this machine alike. */
+/** True when both URLs name one relay: case, default port and last slash aside, all names of this machine alike. */
 export function sameRelay(a: string, b: string): boolean {
   const left = normaliseRelayUrl(a);
   return left !== undefined && left === normaliseRelayUrl(b);

@@ -48,7 +48,7 @@ export class ChannelBook {
     if (foreign !== undefined) {
       throw new Failure(
         'config',
-        `relay key: the store's channels are signed by ${foreign.pubkey}, expected ${options.self}; start with that key`,
+        `relay key: expected that of ${foreign.pubkey}, who signed this store's channels, found that of ${options.self}`,
       );
     }
     return new ChannelBook(options, restoreChannels(records));
@@ -84,7 +84,8 @@ export class ChannelBook {
     const places = await keep(store, [entry, ...entries]);
     if (places[0] === undefined) return unchanged(answerNotStored(await explain(store, entry)));
     this.#channels.set(channelId, after);
-    return { answer: ACCEPTED, deliveries: [entry, ...entries].map((each, index) => ({ ...each, seq: places[index] })) };
+    const deliveries = [entry, ...entries].map((each, index) => ({ ...each, seq: places[index] }));
+    return { answer: ACCEPTED, deliveries };
   }
 
   #checkSize(before: Channel | undefined, after: Channel): RelayRefusal | undefined {
@@ -92,7 +93,8 @@ export class ChannelBook {
     if (before === undefined && this.#channels.size >= maxChannels) {
       return refuse('restricted', `the relay holds its limit of ${maxChannels} channels`);
     }
-    return after.members.size > maxMembers ? refuse('restricted', `a channel has at most ${maxMembers} members`) : undefined;
+    if (after.members.size > maxMembers) return refuse('restricted', `a channel has at most ${maxMembers} members`);
+    return undefined;
   }
 
   /** Puts a channel in that is not there yet; to one that is, adds the members it lacks. */

@@ -58,6 +58,7 @@ function restoreChannel(id: ChannelId, metadata: readonly Tag[], events: readonl
   const listed = (kind: number): readonly Pubkey[] =>
     mentionsOf(events.find((event) => event.kind === kind)?.tags ?? []).flatMap((text) => asPubkey(text) ?? []);
   const adminSet = new Set(listed(KIND.groupAdmins));
+  const roleOf = (pubkey: Pubkey): Role => (adminSet.has(pubkey) ? 'admin' : 'member');
   return {
     id,
     name: firstValue(metadata, 'name') ?? id,
@@ -65,7 +66,7 @@ function restoreChannel(id: ChannelId, metadata: readonly Tag[], events: readonl
     visibility: has(metadata, 'private') ? 'private' : 'open',
     type: restoreType(firstValue(metadata, 't')),
     archived: firstValue(metadata, 'archived') === 'true',
-    members: new Map(listed(KIND.groupMembers).map((pubkey): [Pubkey, Role] => [pubkey, adminSet.has(pubkey) ? 'admin' : 'member'])),
+    members: new Map(listed(KIND.groupMembers).map((pubkey) => [pubkey, roleOf(pubkey)])),
     stampSec: seconds(Math.max(...events.map((event) => event.created_at))),
   };
 }

@@ -133,8 +133,13 @@ function without(channel: Channel, targets: readonly Pubkey[]): Channel {
   return { ...channel, members };
 }
 
-/** NIP-29 writes the role behind the pubkey, Buzz in a `role` tag of its own. `owner` is an admin; the rest are members. */
-function readTargets(tags: readonly Tag[]): readonly { readonly pubkey: Pubkey; readonly role: Role | undefined }[] | undefined {
+interface Target {
+  readonly pubkey: Pubkey;
+  readonly role: Role | undefined;
+}
+
+/** NIP-29 writes the role behind the pubkey, Buzz in a `role` tag. `owner` is an admin here; the rest are members. */
+function readTargets(tags: readonly Tag[]): readonly Target[] | undefined {
   const forAll = firstValue(tags, 'role');
   const targets = tags.filter((tag) => tag[0] === 'p').map((tag) => {
     const pubkey = asPubkey(tag[1] ?? '');

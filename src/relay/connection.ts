@@ -12,6 +12,9 @@ import { parseClientMessage } from './messages.ts';
 import type { Outlet } from './readings.ts';
 import type { Delivery } from './subscription.ts';
 
+/** How much of a replay may wait in the socket: enough to keep it busy, far below what makes a client slow. */
+const SEND_AHEAD_BYTES = 262_144;
+
 export class Connection {
   readonly #socket: WebSocket;
   readonly #parts: RelayParts;
@@ -108,7 +111,7 @@ export class Connection {
     const message = parseClientMessage(bytesOf(data), this.#parts.limits);
     const answering = this.#conversation.answer(message).catch((error: unknown) => {
       // A bug ends this conversation, not the relay.
-      this.#parts.log.error('bug while answering', { detail: error instanceof Error ? String(error.stack) : 'unknown' });
+      this.#parts.log.error('bug while answering', { detail: error instanceof Error ? error.stack : 'unknown' });
       this.#socket.close(1011, 'internal error');
     });
     this.#answering.add(answering);
@@ -120,15 +123,19 @@ export class Connection {
   }
 
   async #sendAll(texts: readonly string[]): Promise<void> {
-    const last = texts.at(-1);
-    if (last === undefined || this.#socket.readyState !== WebSocket.OPEN) return;
-    for (const text of texts.slice(0, -1)) this.#send(text);
-    await new Promise<void>((resolve) => {
-      // Called with an error when the socket is gone: then there is nothing left to wait for either.
-      this.#socket.send(last, () => {
-        resolve();
+    for (const text of texts) {
+      if (this.#socket.readyState !== WebSocket.OPEN) return;
+      if (this.#socket.bufferedAmount < SEND_AHEAD_BYTES) {
+        this.#socket.send(text);
+        continue;
+      }
+      await new Promise<void>((resolve) => {
+        // Called with an error when the socket is gone: then there is nothing left to wait for either.
+        this.#socket.send(text, () => {
+          resolve();
+        });
       });
-    });
+    }
   }
 }
 

@@ -6,7 +6,7 @@ import { Failure, refuse, secondsOf, unreachable } from '../model/index.ts';
 import type { Clock, Log } from '../model/index.ts';
 import type { UnverifiedEvent } from '../nostr/index.ts';
 import type { Store } from '../store/index.ts';
-import { checkQuery } from './access.ts';
+import { checkQueries } from './access.ts';
 import type { Channels } from './access.ts';
 import { closedText, countText, noticeText, okText } from './answers.ts';
 import type { Answer, RelayRefusal } from './answers.ts';
@@ -15,7 +15,7 @@ import { checkAuth } from './auth.ts';
 import type { Identity } from './auth.ts';
 import type { Ingest } from './ingest.ts';
 import type { RelayLimits } from './limits.ts';
-import type { ClientMessage, Query } from './messages.ts';
+import type { ClientMessage } from './messages.ts';
 import { countStored } from './query.ts';
 import type { Reader } from './query.ts';
 import { fullQuota, takeOne } from './quota.ts';
@@ -133,17 +133,18 @@ export class Conversation {
     return { ok: true, note: '' };
   }
 
-  async #request(message: { readonly type: 'req' | 'count'; readonly id: string; readonly queries: readonly Query[] }): Promise<void> {
-    const { id, queries } = message;
+  async #request({ type, id, queries }: Extract<ClientMessage, { type: 'req' | 'count' }>): Promise<void> {
     const reader = this.#reader();
-    const refusal = reader === undefined
-      ? authRequired()
-      : this.#take('requests') ?? queries.map((query) => checkQuery(query, reader.pubkey)).find((found) => found !== undefined);
-    if (reader === undefined || refusal !== undefined) {
-      this.#refuseSubscription(id, refusal ?? authRequired());
+    if (reader === undefined) {
+      this.#refuseSubscription(id, authRequired());
       return;
     }
-    if (message.type === 'req') {
+    const refusal = this.#take('requests') ?? checkQueries(queries, reader.pubkey);
+    if (refusal !== undefined) {
+      this.#refuseSubscription(id, refusal);
+      return;
+    }
+    if (type === 'req') {
       this.readings.open(id, queries, reader);
       return;
     }

@@ -37,7 +37,9 @@ export function checkForm(event: UnverifiedEvent, nowSec: Seconds, limits: Relay
 function checkChannelTag(event: UnverifiedEvent): RelayRefusal | undefined {
   const found = named(event.tags, 'h');
   const [tag] = found;
-  if (tag === undefined) return CHANNEL_ONLY.has(event.kind) ? invalid(`h: kind ${event.kind} needs a channel`) : undefined;
+  if (tag === undefined) {
+    return CHANNEL_ONLY.has(event.kind) ? invalid(`h: kind ${event.kind} needs a channel`) : undefined;
+  }
   // With two, a member of one channel could write into the feed of the other.
   if (found.length > 1) return invalid('h: expected at most one');
   return asChannelId(tag[1] ?? '') === undefined ? invalid('h: expected a lowercase UUID') : undefined;
@@ -87,7 +89,8 @@ function checkShared(tags: readonly Tag[]): RelayRefusal | undefined {
 
 function checkAddress(tags: readonly Tag[], form: RegExp, expected: string): RelayRefusal | undefined {
   const found = named(tags, 'd');
-  return found.length === 1 && form.test(found[0]?.[1] ?? '') ? undefined : invalid(`d: expected exactly one, ${expected}`);
+  const fits = found.length === 1 && form.test(found[0]?.[1] ?? '');
+  return fits ? undefined : invalid(`d: expected exactly one, ${expected}`);
 }
 
 /** NIP-AP "Ingest validation: kind:44300": one subject, `p` for an agent or `t` for a team, and no channel. */

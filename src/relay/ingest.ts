@@ -46,7 +46,7 @@ export class Ingest {
     this.#options = options;
   }
 
-  /** Never rejects for the outside's sake: trouble with the store is an `error:` answer, and nothing is half-written. */
+  /** Rejects for a bug only: trouble with the store is an `error:` answer, and nothing is half-written. */
   async accept(event: UnverifiedEvent, author: Author): Promise<Answer> {
     const judged = this.#judge(event, author.pubkey);
     if (!judged.ok) return judged;
@@ -78,7 +78,8 @@ export class Ingest {
     if (event.kind === KIND.observerFrame) return this.#relayFrame(event, author);
     const channelId = channelOf(event.tags);
     if (channelId === undefined) return this.#store(event);
-    return this.#options.book.inTurn(channelId, CHANNEL_CHANGES.has(event.kind), () => this.#placeInChannel(event, channelId));
+    const changes = CHANNEL_CHANGES.has(event.kind);
+    return this.#options.book.inTurn(channelId, changes, () => this.#placeInChannel(event, channelId));
   }
 
   async #placeInChannel(event: VerifiedEvent, channelId: ChannelId): Promise<Answer> {
@@ -120,7 +121,7 @@ export class Ingest {
       await this.#options.store.write();
       // NIP-AP "Ingest validation: kind:44300": such a request stays private only if it says what it deletes.
       if (await holdsInstructions(this.#options.store, values(event, 'e'), event.pubkey)) {
-        return refuse('invalid', `k: a request that deletes an instructions version carries ["k","${KIND.instructions}"]`);
+        return refuse('invalid', `k: deleting an instructions version needs ["k","${KIND.instructions}"]`);
       }
     }
     return this.#keep(event, removeOwn(event));
@@ -135,7 +136,7 @@ export class Ingest {
     if (channel === undefined || !isAdmin(channel, event.pubkey)) {
       await store.write();
       const own = await countOwn(store, targets, event.pubkey, channelId);
-      if (own < targets.length) return refuse('restricted', 'only an admin of the channel may delete what others wrote');
+      if (own < targets.length) return refuse('restricted', 'only an admin of the channel deletes what others wrote');
     }
     return this.#keep(event, [removeFromChannel(event, channelId)]);
   }

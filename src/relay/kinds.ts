@@ -54,7 +54,9 @@ export const CHANNEL_CHANGES: ReadonlySet<number> = new Set([
 ]);
 
 /** Readable by the pubkeys in their `p` tags alone. */
-export const RECIPIENTS_ONLY: ReadonlySet<number> = new Set([KIND.observerFrame, 44100, 44101, KIND.giftWrap, 44200, 30622]);
+export const RECIPIENTS_ONLY: ReadonlySet<number> = new Set([
+  KIND.giftWrap, KIND.observerFrame, 30622, KIND.memberAdded, KIND.memberRemoved, 44200,
+]);
 
 /** Readable by their author alone. */
 export const AUTHOR_ONLY: ReadonlySet<number> = new Set([30300, 30350, 30179, KIND.instructions]);
@@ -72,7 +74,7 @@ export function storageClassOf(kind: number): StorageClass {
   return 'regular';
 }
 
-/** `<kind>:<pubkey>:<d>`, of which only the newest event is kept; undefined where every event is. NIP-09 `a` tags use it. */
+/** `<kind>:<pubkey>:<d>`, as NIP-09's `a` tags write it, where only the newest event is kept; undefined elsewhere. */
 export function addressOf(event: UnverifiedEvent): string | undefined {
   const storage = storageClassOf(event.kind);
   if (storage === 'replaceable') return `${event.kind}:${event.pubkey}:`;

@@ -3,7 +3,7 @@
  * overrides; the information document (NIP-11) tells clients the ones that concern them.
  */
 export interface RelayLimits {
-  /** A client message. Holds the longest legal event (an instructions version, 218,548 bytes) four times over. `invalid:`. */
+  /** A client message; the longest event a spec allows (an instructions version) is a quarter of it. `invalid:`. */
   readonly maxMessageBytes: number;
   /** A WebSocket message, so that an oversized EVENT can still be answered by its id. Beyond: closed with 1009. */
   readonly maxFrameBytes: number;
@@ -30,13 +30,13 @@ export interface RelayLimits {
   /** Sustained REQ, COUNT and AUTH messages of one connection. `rate-limited:`. */
   readonly requestsPerSec: number;
   readonly requestsBurst: number;
-  /** Telemetry frames of one connection (NIP-AO "Relay Behavior": 100 per second and agent). OK=false `rate-limited:`. */
+  /** Telemetry frames of one connection (NIP-AO "Relay Behavior": 100 an agent). OK=false `rate-limited:`. */
   readonly telemetryPerSec: number;
   /** Bytes waiting for a client that does not read. Beyond: its socket is dropped; it can resume with `since`. */
   readonly maxOutboundBytes: number;
   /** How long a connection may live without a valid AUTH. Then: NOTICE `auth-required:` and close 1008. */
   readonly authTimeoutMs: number;
-  /** How far the AUTH event's `created_at` may be from our clock (NIP-42 says about ten minutes). OK=false `invalid:`. */
+  /** How far an AUTH event may be from our clock (NIP-42: about ten minutes). OK=false `invalid:`. */
   readonly authWindowSec: number;
   /** How far ahead of our clock an event may be stamped, as Buzz tolerates authors' clocks. OK=false `invalid:`. */
   readonly maxFutureSec: number;

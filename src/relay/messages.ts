@@ -50,11 +50,13 @@ function readEvent(type: 'event' | 'auth', subject: unknown, tooLong: RelayRefus
   if (parsed.ok) return { type, event: parsed.event };
   const id = typeof subject === 'object' && subject !== null && 'id' in subject ? subject.id : undefined;
   const known = typeof id === 'string' ? asEventId(id) : undefined;
-  return known === undefined ? badMessage(parsed.detail) : { type: 'bad_event', id: known, refusal: invalid(parsed.detail) };
+  if (known === undefined) return badMessage(parsed.detail);
+  return { type: 'bad_event', id: known, refusal: invalid(parsed.detail) };
 }
 
 function readRequest(
-  type: 'req' | 'count', id: unknown, values: readonly unknown[], tooLong: RelayRefusal | undefined, limits: RelayLimits,
+  type: 'req' | 'count', id: unknown, values: readonly unknown[],
+  tooLong: RelayRefusal | undefined, limits: RelayLimits,
 ): ClientMessage {
   if (!isSubscriptionId(id, limits)) return badSubscriptionId(limits);
   if (tooLong !== undefined) return { type: 'bad_subscription', id, refusal: tooLong };

@@ -17,7 +17,7 @@ import type { Delivery } from './subscription.ts';
 /** The sending side of a socket. Nothing is sent, and nothing thrown, once it is closed. */
 export interface Outlet {
   send(text: string): void;
-  /** Resolves when the socket has taken the texts, or is gone. */
+  /** Sends no faster than the socket takes; resolves when it has room for more, or is gone. */
   sendAll(texts: readonly string[]): Promise<void>;
 }
 
@@ -112,7 +112,8 @@ export class Readings {
     this.#subscriptions.delete(subscription.id);
     const code = error instanceof Failure ? error.code : 'bug';
     this.#options.log.error('stored events not read', { code, detail: error instanceof Error ? error.message : '' });
-    this.#options.outlet.send(closedText(subscription.id, refuse('error', `stored events could not be read (${code})`)));
+    const refusal = refuse('error', `stored events could not be read (${code})`);
+    this.#options.outlet.send(closedText(subscription.id, refusal));
   }
 
   /** False once it is closed or another has taken its id. */

@@ -44,7 +44,7 @@ export interface RelayOptions {
   readonly name?: string;
   readonly log?: Log;
   readonly seedChannels?: readonly SeedChannel[];
-  /** Agents whose owner the operator vouches for, beside those proven by NIP-OA: observer frames need one of the two. */
+  /** Agents whose owner the operator vouches for. Observer frames need that, or a proof by NIP-OA. */
   readonly agentOwners?: readonly { readonly agent: Pubkey; readonly owner: Pubkey }[];
 }
 
@@ -67,7 +67,7 @@ export interface Relay {
   close(): Promise<void>;
 }
 
-/** Rejects with a `Failure`: `listen` for the port, `storage_*` for the store, `config` for a key that does not fit it. */
+/** Rejects with a `Failure`: `listen` for the port, `storage_*` for the store, `config` for a key not its own. */
 export async function openRelay(options: RelayOptions): Promise<Relay> {
   const store = openSqlite(options.storePath, RELAY_SCHEMA);
   try {

@@ -105,8 +105,8 @@ export class Client {
   private constructor(url: string) {
     this.#url = url;
     this.socket = new WebSocket(url);
-    this.socket.on('message', (data) => {
-      const message: unknown = JSON.parse(String(data));
+    this.socket.on('message', (data: Buffer) => {
+      const message: unknown = JSON.parse(data.toString('utf8'));
       if (Array.isArray(message)) this.#take(message);
     });
     this.closed = new Promise((resolve) => {
@@ -150,7 +150,8 @@ export class Client {
 
   /** The next message of that verb, and where given of that subject. */
   next(verb: string, subject?: string): Promise<Message> {
-    const wanted = (message: Message): boolean => message[0] === verb && (subject === undefined || message[1] === subject);
+    const wanted = (message: Message): boolean =>
+      message[0] === verb && (subject === undefined || message[1] === subject);
     const at = this.#messages.findIndex(wanted);
     const [found] = at < 0 ? [] : this.#messages.splice(at, 1);
     if (found !== undefined) return Promise.resolve(found);

@@ -166,6 +166,22 @@ describe('subscriptions', () => {
     }
   });
 
+  it('takes an event with two of the tags asked for as one', async () => {
+    const client = await Client.as(alice, await startRelay());
+    const both = [['t', 'x'], ['t', 'y'], ['t', 'x']];
+    const events = [1, 2, 3].map((age) => alice.sign(1, both, '', nowSec() - age));
+    for (const event of events) await client.publish(event);
+    expect(await client.stored('s', { '#t': ['y', 'x'], limit: 2 })).toEqual(events.slice(0, 2).map(({ id }) => id));
+  });
+
+  it('does not take ill-formed text for the replacement character', async () => {
+    const client = await Client.as(alice, await startRelay());
+    const event = alice.sign(1, [['t', '\ufffd']]);
+    await client.publish(event);
+    expect(await client.stored('control', { '#t': ['\ufffd'] })).toEqual([event.id]);
+    expect(await client.stored('s', { '#t': ['\ud800'] })).toEqual([]);
+  });
+
   it('pages with until and before_id through events of one second', async () => {
     const client = await Client.as(alice, await startRelay());
     const at = nowSec() - 50;
@@ -207,6 +223,15 @@ describe('deletion', () => {
     const second = alice.sign(30_078, [['d', 'x']], '2', at - 5);
     expect(await client.publish(second)).toEqual([true, '']);
     expect(await client.stored('t', { kinds: [30_078] })).toEqual([second.id]);
+  });
+
+  it('by address spares a version later than itself', async () => {
+    const client = await Client.as(alice, await startRelay());
+    const at = nowSec();
+    const kept = alice.sign(30_078, [['d', 'x']], 'kept', at - 5);
+    await client.publish(kept);
+    await client.publish(alice.sign(5, [['a', `30078:${alice.pubkey}:x`]], '', at - 10));
+    expect(await client.stored('s', { kinds: [30_078] })).toEqual([kept.id]);
   });
 
   it('demands that a request for an instructions version says so, even when the two come together', async () => {

@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { milliseconds, seconds } from '../../src/model/index.ts';
 import { attest } from '../../src/nostr/index.ts';
-import type { EventTemplate, Tag, UnverifiedEvent } from '../../src/nostr/index.ts';
+import type { EventTemplate, Tag, UnverifiedEvent, VerifiedEvent } from '../../src/nostr/index.ts';
 import { checkAuth, sameRelay } from '../../src/relay/auth.ts';
 import { channelEvents, nextStamp, restoreChannels } from '../../src/relay/channel-events.ts';
 import { decideChange } from '../../src/relay/channel.ts';
@@ -13,6 +13,8 @@ import { routeFrame } from '../../src/relay/frames.ts';
 import { DEFAULT_LIMITS } from '../../src/relay/limits.ts';
 import { parseClientMessage } from '../../src/relay/messages.ts';
 import { fullQuota, takeOne } from '../../src/relay/quota.ts';
+import { Subscription } from '../../src/relay/subscription.ts';
+import type { Delivery } from '../../src/relay/subscription.ts';
 import { alice, bob, carol, OPEN } from './harness.ts';
 
 const nowSec = seconds(1_800_000_000);
@@ -27,7 +29,8 @@ describe('client messages', () => {
     [['EVENT', event], 'event'],
     [['AUTH', event], 'auth'],
     [['REQ', 's', {}], 'req'],
-    [['REQ', 's', { ids: [ID], authors: [ID], kinds: [1], '#e': ['x'], '#T': [], since: 1, until: 2, limit: 0 }], 'req'],
+    [['REQ', 's', { ids: [ID], authors: [ID], kinds: [1], '#e': ['x'], '#T': [] }], 'req'],
+    [['REQ', 's', { since: 1, until: 2, limit: 0 }, { until: 2, before_id: ID }], 'req'],
     [['COUNT', 's', {}], 'count'],
     [['CLOSE', 's'], 'close'],
     [['EVENT', { ...event, kind: -1 }], 'bad_event'],
@@ -67,7 +70,9 @@ describe('client messages', () => {
 });
 
 describe('the form of an event', () => {
-  const make = (kind: number, tags: readonly Tag[] = [], content = '', createdAtSec: number = nowSec): UnverifiedEvent =>
+  const make = (
+    kind: number, tags: readonly Tag[] = [], content = '', createdAtSec: number = nowSec,
+  ): UnverifiedEvent =>
     ({ ...alice.sign(1), kind, tags, content, created_at: seconds(createdAtSec) });
   const h: Tag = ['h', OPEN];
   const sealed = 'x'.repeat(132);
@@ -199,6 +204,25 @@ describe('a quota', () => {
   });
 });
 
+describe('a subscription', () => {
+  const delivery = (event: VerifiedEvent, seq: number | undefined): Delivery =>
+    ({ event, seq, json: JSON.stringify(event.content), audience: { gate: 'all', channel: undefined } });
+
+  it('holds live events during its replay and then shows those the replay cannot have shown', () => {
+    const subscription = new Subscription('s', [{ filter: { kinds: [1] } }]);
+    const [before, after, passing] = ['before', 'after', 'passing'].map((content) => alice.sign(1, [], content));
+    if (before === undefined || after === undefined || passing === undefined) throw new Error('three events');
+    expect(subscription.offer(delivery(before, 4))).toBeUndefined();
+    expect(subscription.offer(delivery(after, 5))).toBeUndefined();
+    expect(subscription.offer(delivery(passing, undefined))).toBeUndefined();
+    expect(subscription.heldLength).toBe('"before""after""passing"'.length);
+    expect(subscription.goLive(4)).toEqual(['["EVENT","s","after"]', '["EVENT","s","passing"]']);
+    expect(subscription.heldLength).toBe(0);
+    expect(subscription.offer(delivery(before, 6))).toBe('["EVENT","s","before"]');
+    expect(subscription.wants(alice.sign(7))).toBe(false);
+  });
+});
+
 describe('observer frames', () => {
   it.each([
     ['telemetry', alice, bob, alice, 'telemetry'],
@@ -222,12 +246,14 @@ describe('the state of a channel', () => {
   );
 
   it('is restored from what the relay has signed, after any changes', () => {
-    fc.assert(fc.property(fc.constantFrom('stream', 'forum', 'dm'), fc.array(change, { maxLength: 12 }), (type, changes) => {
+    const type = fc.constantFrom('stream', 'forum', 'dm');
+    fc.assert(fc.property(type, fc.array(change, { maxLength: 12 }), (channelType, changes) => {
       let before: Channel | undefined;
       const latest = new Map<number, EventTemplate>();
       const requests = [
-        alice.sign(9007, [['h', OPEN], ['channel_type', type]]),
-        ...changes.map(([kind, by, whom, tags]) => by.sign(kind, [['h', OPEN], ...whom.map(({ pubkey }) => ['p', pubkey]), ...tags])),
+        alice.sign(9007, [['h', OPEN], ['channel_type', channelType]]),
+        ...changes.map(([kind, by, whom, tags]) =>
+          by.sign(kind, [['h', OPEN], ...whom.map(({ pubkey }) => ['p', pubkey]), ...tags])),
       ];
       for (const request of requests) {
         const decided = decideChange(before, OPEN, request);
@@ -235,12 +261,15 @@ describe('the state of a channel', () => {
         const after = { ...decided.channel, stampSec: nextStamp(before, nowSec) };
         for (const template of channelEvents(before, after)) {
           const replaced = latest.get(template.kind);
-          if (template.kind < 40_000 && replaced !== undefined) expect(template.created_at).toBeGreaterThan(replaced.created_at);
+          if (template.kind < 40_000 && replaced !== undefined) {
+            expect(template.created_at).toBeGreaterThan(replaced.created_at);
+          }
           latest.set(template.kind, template);
         }
         before = after;
       }
-      const signed = [...latest.values()].filter(({ kind }) => kind < 40_000).map((template) => ({ ...alice.sign(1), ...template }));
+      const signed = [...latest.values()].filter(({ kind }) => kind < 40_000)
+        .map((template) => ({ ...alice.sign(1), ...template }));
       const restored = restoreChannels(signed).get(OPEN);
       // A change that altered nothing was not signed, so the stamp may lag behind; the rest is equal.
       expect({ ...restored, stampSec: 0 }).toEqual({ ...before, stampSec: 0 });
