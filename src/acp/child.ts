@@ -2,10 +2,11 @@
  * One program started: its own process group, no shell, exactly the environment of the plan, three pipes.
  * in: a launch plan. out: the running child, or why the system would not start it.
  */
+import { ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcessWithoutNullStreams } from 'node:child_process';
 import { once } from 'node:events';
 import { stat } from 'node:fs/promises';
 import type { Readable, Writable } from 'node:stream';
-import { execa } from 'execa';
 import { excerpt } from '../model/index.ts';
 import { endOfSpawnError } from './ends.ts';
 import type { Exit } from './ends.ts';
@@ -30,7 +31,7 @@ export interface Child {
 export async function spawnChild(
   plan: LaunchPlan,
 ): Promise<{ readonly ok: true; readonly child: Child } | { readonly ok: false; readonly end: ProcessEnd }> {
-  const { command, args, cwd, env } = plan;
+  const { command, cwd } = plan;
   // Said here, because the system reports a missing directory as a missing program.
   if (!(await isDirectory(cwd))) {
     return {
@@ -38,31 +39,33 @@ export async function spawnChild(
       end: { how: 'start_refused', command, detail: `cwd: expected an existing directory, found ${excerpt(cwd, 200)}` },
     };
   }
-  const subprocess = execa(command, args, {
-    cwd,
-    env,
-    extendEnv: false,
-    shell: false,
-    // A group of its own, which is ended as a whole; so nothing is left to a hook at our own exit.
-    detached: true,
-    cleanup: false,
-    stdin: 'pipe',
-    stdout: 'pipe',
-    stderr: 'pipe',
-    buffer: false,
-    reject: false,
-  });
-  const { pid, stdin, stdout, stderr } = subprocess;
-  if (pid === undefined) {
-    const { code, originalMessage = 'the program could not be started' } = await subprocess;
-    return { ok: false, end: endOfSpawnError(command, code, originalMessage) };
-  }
+  const child = launch(plan);
+  if (!(child instanceof ChildProcess)) return { ok: false, end: endOfSpawnError(command, child) };
+  const failed = settleable<Error>();
+  // Attached at once and for good: an error nobody listens for would end the supervisor.
+  child.on('error', failed.resolve);
   const exited = settleable<Exit>();
-  subprocess.once('exit', (exitCode, signal) => {
+  child.once('exit', (exitCode, signal) => {
     exited.resolve({ exitCode, signal });
   });
+  const { pid, stdin, stdout, stderr } = child;
+  if (pid === undefined) return { ok: false, end: endOfSpawnError(command, await failed.promise) };
   const drained = Promise.all([closed(stdout), closed(stderr)]).then(() => undefined);
   return { ok: true, child: { pid, stdin, stdout, stderr, exited: exited.promise, drained } };
+}
+
+/**
+ * Node's own spawn and no library over it: at the limit of file descriptors the child comes without pipes and tells its
+ * error later, which a wrapper (execa 9 reads the pipes first) turns into an exception and an unheard error.
+ */
+function launch({ command, args, cwd, env }: LaunchPlan): ChildProcessWithoutNullStreams | Error {
+  try {
+    // A group of its own (`detached`), which is ended as a whole.
+    return spawn(command, args, { cwd, env, shell: false, detached: true, stdio: 'pipe' });
+  } catch (error) {
+    // E2BIG and the like are thrown, others are told by an event: the caller sees one form.
+    return error instanceof Error ? error : new Error(String(error));
+  }
 }
 
 export async function isDirectory(path: string): Promise<boolean> {

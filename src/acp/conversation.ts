@@ -151,6 +151,8 @@ export class Conversation {
   async #converse(turn: Turn, { sessionId, blocks }: PromptRequest): Promise<void> {
     const prompt = blocks.map((text) => ({ type: 'text' as const, text }));
     const called = await this.connection.calls.prompt({ sessionId, prompt });
+    // Whatever it is called, we made it end: the end of the process tells the turn, and its work is not taken for done.
+    if (this.#stopping) return;
     switch (called.status) {
       case 'closed':
         // `end` tells the turn why.

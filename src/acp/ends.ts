@@ -44,8 +44,9 @@ export function endAtStart(end: ProcessEnd, command: string): ProcessEnd {
   }
 }
 
-/** What the system said when it could not start the program: `code` is its errno name. */
-export function endOfSpawnError(command: string, code: string | undefined, detail: string): ProcessEnd {
+/** What the system said when it could not start the program; its errno name decides. */
+export function endOfSpawnError(command: string, error: Error): ProcessEnd {
+  const code: unknown = Reflect.get(error, 'code');
   switch (code) {
     case 'ENOENT':
     case 'ENOTDIR':
@@ -55,7 +56,7 @@ export function endOfSpawnError(command: string, code: string | undefined, detai
     case 'ENOEXEC':
       return { how: 'not_executable', command };
     default:
-      return { how: 'start_refused', command, detail: `${code ?? 'error'}: ${excerpt(detail, MAX_QUOTED)}` };
+      return { how: 'start_refused', command, detail: excerpt(error.message, MAX_QUOTED) };
   }
 }
 
@@ -67,7 +68,7 @@ export function describeEnd(end: ProcessEnd): string {
     case 'not_executable':
       return `${excerpt(end.command)}: found, but it may not be executed`;
     case 'exited_at_start':
-      return `${excerpt(end.command)}: exited with code ${end.exitCode} before its first answer${quoted(end.stderrTail)}`;
+      return `${excerpt(end.command)}: exited with code ${end.exitCode} at the start${quoted(end.stderrTail)}`;
     case 'start_timeout':
       return `${excerpt(end.command)}: did not answer initialize within ${end.afterMs} ms`;
     case 'start_refused':

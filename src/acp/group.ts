@@ -51,9 +51,20 @@ export class ProcessGroup {
 
   /**
    * Ends every member. `askFirst` is called, where given, after the members were recorded, and they get the stdin
-   * grace before the first signal. Resolves in bounded time with the pids that even SIGKILL did not end.
+   * grace before the first signal. Resolves in bounded time with the pids that even SIGKILL did not end, or that could
+   * not be looked at.
    */
   async end(askFirst?: () => void): Promise<readonly number[]> {
+    try {
+      return await this.#end(askFirst);
+    } catch (error) {
+      const { pid } = await this.#parts.leader;
+      this.#parts.log.error('the process table cannot be read: an agent may live on', { pid, error: String(error) });
+      return [pid];
+    }
+  }
+
+  async #end(askFirst?: () => void): Promise<readonly number[]> {
     const { limits, clock, log } = this.#parts;
     await this.#record();
     askFirst?.();

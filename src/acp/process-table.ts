@@ -4,8 +4,11 @@
  *
  * On Linux a read is synchronous under the hood, so that no process can come and go between a look and a signal.
  */
+import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
-import { execa } from 'execa';
+
+/** Tens of thousands of rows. */
+const MAX_OUTPUT_BYTES = 16 * 1024 * 1024;
 
 export interface ProcessIdentity {
   readonly pid: number;
@@ -21,6 +24,7 @@ export interface ProcessRow extends ProcessIdentity {
   readonly zombie: boolean;
 }
 
+/** Rejects only when the table cannot be read at all, at the limit of file descriptors. */
 export interface ProcessTable {
   rows(): Promise<readonly ProcessRow[]>;
   /** The row of one pid, or undefined when nothing runs under it. */
@@ -96,14 +100,7 @@ export function statRow(stat: string, boot: string): ProcessRow | undefined {
 
 function psTable(): ProcessTable {
   const run = async (...which: readonly string[]): Promise<readonly ProcessRow[]> => {
-    const { stdout }: { readonly stdout?: unknown } = await execa('ps', [...which, '-o', 'pid=,ppid=,pgid=,stat=,lstart='], {
-      // The dates are compared as text, so they must be written the same way each time.
-      env: { PATH: process.env['PATH'] ?? '/bin:/usr/bin', LC_ALL: 'C', TZ: 'UTC' },
-      extendEnv: false,
-      reject: false,
-    });
-    // Without a `ps` there is no output, and nothing is found.
-    if (typeof stdout !== 'string') return [];
+    const stdout = await output('ps', [...which, '-o', 'pid=,ppid=,pgid=,stat=,lstart=']);
     return stdout.split('\n').flatMap((line) => psRow(line) ?? []);
   };
   return {
@@ -116,6 +113,17 @@ function psTable(): ProcessTable {
       return descend(pid, children, (each) => rows.find((row) => row.pid === each));
     },
   };
+}
+
+/** What a program prints; nothing when it cannot be run or finds nothing. */
+function output(command: string, args: readonly string[]): Promise<string> {
+  // The dates are compared as text, so they must be written the same way each time.
+  const env = { PATH: process.env['PATH'] ?? '/bin:/usr/bin', LC_ALL: 'C', TZ: 'UTC' };
+  return new Promise((resolve) => {
+    execFile(command, args, { env, maxBuffer: MAX_OUTPUT_BYTES }, (_error, stdout) => {
+      resolve(stdout);
+    });
+  });
 }
 
 /** One line of `ps -o pid=,ppid=,pgid=,stat=,lstart=`. */
@@ -133,18 +141,20 @@ export function psRow(line: string): ProcessRow | undefined {
 }
 
 function namesOrNone(path: string): readonly string[] {
-  try {
-    return readdirSync(path);
-  } catch {
-    return [];
-  }
+  return orUndefined(() => readdirSync(path)) ?? [];
 }
 
-/** A process that ends while it is read is simply not there. */
 function readOrUndefined(path: string): string | undefined {
+  return orUndefined(() => readFileSync(path, 'latin1'));
+}
+
+/** A process that ends while it is read is simply not there. One that cannot be looked at may be. */
+function orUndefined<T>(read: () => T): T | undefined {
   try {
-    return readFileSync(path, 'latin1');
-  } catch {
+    return read();
+  } catch (error) {
+    const code: unknown = error instanceof Error ? Reflect.get(error, 'code') : undefined;
+    if (code === 'EMFILE' || code === 'ENFILE') throw error;
     return undefined;
   }
 }

@@ -56,7 +56,11 @@ export function attach({ child, plan, permission, clock, log, limits, store, onL
     void lifetime.endUnlessExits({ how: 'protocol', detail: `it closed its ${pipe} and did not exit` });
   };
   const group = new ProcessGroup({ leader, table, clock, log, limits });
-  const watch = treeWatch(clock, limits.watchTreeMs, () => void group.remember());
+  const watch = treeWatch(clock, limits.watchTreeMs, () => {
+    group.remember().catch((error: unknown) => {
+      log.debug('what an agent started could not be looked at', { agent: plan.agentName, error: String(error) });
+    });
+  });
   const stdin = openStdin({
     stream: child.stdin,
     clock,
@@ -119,7 +123,8 @@ export function attach({ child, plan, permission, clock, log, limits, store, onL
 
   async function identify(pid: number): Promise<ProcessIdentity> {
     // A child that has ended before it could be looked at has no start time, and will match nobody.
-    return { pid, started: (await table.row(pid))?.started ?? '' };
+    const row = await table.row(pid).catch(() => undefined);
+    return { pid, started: row?.started ?? '' };
   }
 
   /** A bug met while a line is handled ends this conversation, not the supervisor. */

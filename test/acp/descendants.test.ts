@@ -1,8 +1,8 @@
-import { execa } from 'execa';
 import { describe, expect, it } from 'vitest';
 import { membersOf } from '../../src/acp/descendants.ts';
 import { processTable, psRow, statRow } from '../../src/acp/process-table.ts';
 import type { ProcessRow } from '../../src/acp/process-table.ts';
+import { run } from './harness.ts';
 
 function row(pid: number, parent: number, rest: Partial<ProcessRow> = {}): ProcessRow {
   return { pid, parent, group: pid, session: pid, started: `s${pid}`, zombie: false, ...rest };
@@ -79,16 +79,15 @@ describe('the process table', () => {
 
   it.each(['linux', 'darwin'] as const)('finds a child by the means of %s, and finds it gone', async (platform) => {
     const table = processTable(platform);
-    const child = execa('sleep', ['60'], { reject: false, detached: true });
-    const pid = child.pid ?? 0;
+    const child = run('sleep', ['60']);
+    const pid = child.pid;
     const seen = await table.row(pid);
     expect(seen).toMatchObject({ pid, parent: process.pid, group: pid, zombie: false });
     expect(await table.row(pid)).toEqual(seen);
     expect(await table.tree(pid)).toEqual([seen]);
     expect((await table.tree(process.pid)).map((each) => each.pid)).toContain(pid);
     expect((await table.rows()).filter((each) => each.pid === pid)).toEqual([seen]);
-    child.kill('SIGKILL');
-    await child;
+    await child.kill();
     expect(await table.row(pid)).toBeUndefined();
   });
 });

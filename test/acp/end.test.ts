@@ -1,8 +1,6 @@
 /** The end of processes: nothing of a tree is left after a stop, a crash or a timeout, and no stranger is signalled. */
-import { execa } from 'execa';
 import { join } from 'node:path';
 import { readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it } from 'vitest';
 import { reapLeftovers } from '../../src/acp/index.ts';
 import { ProcessGroup } from '../../src/acp/group.ts';
@@ -24,6 +22,7 @@ import {
   plan,
   play,
   program,
+  run,
   say,
   SHORT,
   start,
@@ -129,23 +128,24 @@ describe('a stop', () => {
     await pidIn(started.directory, 'begun');
     await started.process.stop();
     expect(started.lines.some(({ text }) => text.includes('session/cancel'))).toBe(true);
-    expect((await turn).status).toMatch(/^(process_ended|ended)$/);
+    // The agent said `cancelled`, or its last word was lost: either way it was we who ended the turn.
+    expect(await turn).toMatchObject({ status: 'process_ended', end: { how: 'stopped' } });
   });
 
   it('leaves strangers alone', async () => {
-    const stranger = execa('sleep', ['60'], { reject: false, detached: true });
+    const stranger = run('sleep', ['60']);
     const started = await start(program('answers-plainly'));
     await started.process.stop();
-    expect(stranger.exitCode).toBe(null);
-    stranger.kill('SIGKILL');
-    await stranger;
+    meet(stranger.pid);
+    expect(alive(stranger.pid)).toBe(true);
+    await stranger.kill();
   });
 });
 
 describe('a group', () => {
   it("whose leader's pid is a stranger's by now is never signalled", async () => {
-    const innocent = execa('sleep', ['60'], { reject: false, detached: true });
-    const pid = innocent.pid ?? 0;
+    const innocent = run('sleep', ['60']);
+    const pid = innocent.pid;
     const group = new ProcessGroup({
       leader: Promise.resolve({ pid, started: 'another time' }),
       table: processTable(),
@@ -156,8 +156,23 @@ describe('a group', () => {
     expect(await group.end()).toEqual([]);
     meet(pid);
     expect(alive(pid)).toBe(true);
-    innocent.kill('SIGKILL');
-    await innocent;
+    await innocent.kill();
+  });
+});
+
+describe('a process table that cannot be read', () => {
+  it('is told, and keeps no one waiting', async () => {
+    const unreadable = (): Promise<never> => Promise.reject(Object.assign(new Error('EMFILE'), { code: 'EMFILE' }));
+    const errors: string[] = [];
+    const group = new ProcessGroup({
+      leader: Promise.resolve({ pid: 4_000_000, started: 'once' }),
+      table: { rows: unreadable, row: unreadable, tree: unreadable },
+      clock: systemClock,
+      log: { ...silentLog, error: (message) => errors.push(message) },
+      limits: { ...DEFAULT_LIMITS, ...SHORT },
+    });
+    expect(await group.end()).toEqual([4_000_000]);
+    expect(errors).toEqual(['the process table cannot be read: an agent may live on']);
   });
 });
 
@@ -166,14 +181,11 @@ describe('an orphan', () => {
     'in a session of its own is found after a crash when it was remembered: %s',
     async (remembered) => {
       const directory = temporaryDirectory();
-      const leader = execa(
-        '/bin/sh',
-        ['-c', "setsid sh -c 'echo $$ > pid.part; mv pid.part pid; exec sleep 600' & exec sleep 600"],
-        { cwd: directory, reject: false, detached: true, stdio: 'ignore' },
-      );
+      const script = "setsid sh -c 'echo $$ > pid.part; mv pid.part pid; exec sleep 600' & exec sleep 600";
+      const leader = run('/bin/sh', ['-c', script], directory);
       const orphan = await pidIn(directory, 'pid');
       const table = processTable();
-      const row = await table.row(leader.pid ?? 0);
+      const row = await table.row(leader.pid);
       const group = new ProcessGroup({
         leader: Promise.resolve(row ?? { pid: 0, started: '' }),
         table,
@@ -182,8 +194,7 @@ describe('an orphan', () => {
         limits: { ...DEFAULT_LIMITS, ...SHORT },
       });
       if (remembered) await group.remember();
-      leader.kill('SIGKILL');
-      await leader;
+      await leader.kill();
       expect(await group.end()).toEqual([]);
       expect(alive(orphan)).toBe(!remembered);
       if (!remembered) process.kill(orphan, 'SIGKILL');
@@ -254,15 +265,11 @@ describe('the record of what runs', () => {
       ignoreStdinEof: true,
       ignoreSigterm: true,
     });
-    const supervisor = execa(
-      process.execPath,
-      [fileURLToPath(new URL('programs/supervises-one-agent.mjs', import.meta.url)), file, JSON.stringify(launch)],
-      { reject: false, buffer: false },
-    );
+    const [node, ...words] = program('supervises-one-agent', file, JSON.stringify(launch));
+    const supervisor = run(node, words);
     const agent = await pidIn(launch.cwd, 'agent');
     const child = await pidIn(launch.cwd, 'child');
-    supervisor.kill('SIGKILL');
-    await supervisor;
+    await supervisor.kill();
     expect([agent, child].map(alive)).toEqual([true, true]);
 
     const store = openSqlite(file, SUPERVISOR_SCHEMA);
@@ -275,8 +282,8 @@ describe('the record of what runs', () => {
 
   it('never costs a stranger its life: pid and start time must both match', async () => {
     const store = openStore();
-    const innocent = execa('sleep', ['60'], { reject: false, detached: true });
-    const pid = innocent.pid ?? 0;
+    const innocent = run('sleep', ['60']);
+    const pid = innocent.pid;
     meet(pid);
     await store.write(
       sql(
@@ -295,7 +302,7 @@ describe('the record of what runs', () => {
     const { started } = (await processTable().row(pid)) ?? { started: '' };
     await store.write(sql('INSERT INTO processes (pid, started, agent) VALUES (?, ?, ?)', pid, started, 'bee'));
     expect(await reapLeftovers({ store, clock: systemClock, log: silentLog, limits: SHORT })).toBe(1);
-    await innocent;
+    await innocent.exited;
     expect(alive(pid)).toBe(false);
   });
 });

@@ -2,6 +2,8 @@
  * Starts real agent programs through the door and sees to it that none outlives its test: every process met is kept
  * with its start time, and looked for at the end.
  */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -173,6 +175,26 @@ export async function pidIn(directory: string, name: string): Promise<number> {
   const pid = Number(text(path));
   meet(pid);
   return pid;
+}
+
+export interface Program {
+  readonly pid: number;
+  readonly kill: () => Promise<void>;
+  readonly exited: Promise<unknown>;
+}
+
+/** Any program, in a group of its own, that is not under supervision. */
+export function run(command: string, args: readonly string[], cwd?: string): Program {
+  const child = spawn(command, args, { stdio: 'ignore', detached: true, ...(cwd === undefined ? {} : { cwd }) });
+  const exited = once(child, 'exit');
+  return {
+    pid: child.pid ?? 0,
+    exited,
+    kill: async () => {
+      child.kill('SIGKILL');
+      await exited;
+    },
+  };
 }
 
 /** Start time of a running process; undefined when it is gone or a zombie. */

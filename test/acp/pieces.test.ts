@@ -245,10 +245,10 @@ describe('an end', () => {
     ['ENOENT', { how: 'not_found', command: 'bee' }],
     ['ENOTDIR', { how: 'not_found', command: 'bee' }],
     ['EACCES', { how: 'not_executable', command: 'bee' }],
-    ['EMFILE', { how: 'start_refused', command: 'bee', detail: 'EMFILE: spawn bee EMFILE' }],
-    [undefined, { how: 'start_refused', command: 'bee', detail: 'error: spawn bee undefined' }],
+    ['EMFILE', { how: 'start_refused', command: 'bee', detail: 'spawn bee EMFILE' }],
+    [undefined, { how: 'start_refused', command: 'bee', detail: 'spawn bee undefined' }],
   ])('of a spawn that failed with %s', (code, end) => {
-    expect(endOfSpawnError('bee', code, `spawn bee ${code}`)).toEqual(end);
+    expect(endOfSpawnError('bee', Object.assign(new Error(`spawn bee ${code}`), { code }))).toEqual(end);
   });
 
   it.each<readonly [ProcessEnd, ProcessEnd['how'], string]>([
@@ -257,7 +257,7 @@ describe('an end', () => {
     [
       { how: 'exited_at_start', command: 'bee', exitCode: 1, stderrTail: 'x\nno model' },
       'exited_at_start',
-      'bee: exited with code 1 before its first answer; stderr: no model',
+      'bee: exited with code 1 at the start; stderr: no model',
     ],
     [
       { how: 'start_timeout', command: 'bee', afterMs: 60_000 },

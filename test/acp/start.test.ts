@@ -1,5 +1,8 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it } from 'vitest';
 import { describeEnd } from '../../src/acp/index.ts';
 import type { LaunchPlan } from '../../src/acp/index.ts';
@@ -118,6 +121,18 @@ describe('a start that fails', () => {
     const pids: number[] = [];
     await expect(tryStart(plan({}), { store, onSpawn: (pid) => pids.push(pid) })).rejects.toBeInstanceOf(Failure);
     expect(pids.map(alive)).toEqual([false]);
+  });
+});
+
+describe('a start at the limit of file descriptors', () => {
+  it('is refused by name, and ends nothing else', async () => {
+    const script = fileURLToPath(new URL('programs/starts-at-the-fd-limit.mjs', import.meta.url));
+    const limited = spawn('/bin/sh', ['-c', 'ulimit -n 256; exec "$0" "$1"', process.execPath, script]);
+    let output = '';
+    limited.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
+    limited.stderr.on('data', (chunk: Buffer) => (output += chunk.toString()));
+    const [code] = (await once(limited, 'close')) as [number];
+    expect({ code, output }).toEqual({ code: 0, output: 'exited_at_start, then spawn sh EMFILE\n' });
   });
 });
 

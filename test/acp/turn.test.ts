@@ -139,7 +139,8 @@ describe('what the agent asks', () => {
     const { outcome, asked, sessionId, lines } = await play(script, { permission: () => ONCE });
     expect(outcome).toMatchObject({ status: 'ended', seen: { text: 'selected allow_once' } });
     expect(asked).toMatchObject([{ id, sessionId }]);
-    const answer = `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":{"outcome":{"outcome":"selected","optionId":"allow-once"}}}`;
+    const result = '{"outcome":{"outcome":"selected","optionId":"allow-once"}}';
+    const answer = `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${result}}`;
     expect(lines).toContainEqual({ direction: 'write', text: answer });
   });
 
