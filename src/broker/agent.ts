@@ -13,6 +13,18 @@ import type { Upstream } from './upstream/index.ts';
 /** An identity without its key: what may be passed around. */
 export type PublicIdentity = Omit<AgentIdentity, 'secretKey'>;
 
+/** Named member by member, so that nothing secret can come along. */
+export function publicIdentity({ name, pubkey, owner, attestation, channels, subscribe }: AgentIdentity): PublicIdentity {
+  return {
+    name,
+    pubkey,
+    owner,
+    subscribe,
+    ...(attestation === undefined ? {} : { attestation }),
+    ...(channels === undefined ? {} : { channels }),
+  };
+}
+
 export interface Agent {
   readonly identity: PublicIdentity;
   readonly namespace: Namespace;

@@ -8,8 +8,8 @@ import type { Clock, Log, Pubkey, Random } from '../model/index.ts';
 import type { Store } from '../store/index.ts';
 import { openCursors } from './actions/index.ts';
 import type { Cursors } from './actions/index.ts';
-import { openAgent } from './agent.ts';
-import type { Agent } from './agent.ts';
+import { openAgent, publicIdentity } from './agent.ts';
+import type { Agent, PublicIdentity } from './agent.ts';
 import { openDispatch } from './dispatch.ts';
 import { openFeed } from './feed/index.ts';
 import type { Feed } from './feed/index.ts';
@@ -84,7 +84,7 @@ export async function openBroker(options: BrokerOptions): Promise<Broker> {
 
   const cursors = openCursors({ clock, random });
   for (const identity of identities) {
-    const opened = openMember({ ...options, relayUrl: relay.url }, identity, { keyring, journal, cursors });
+    const opened = openMember({ ...options, relayUrl: relay.url }, publicIdentity(identity), { keyring, journal, cursors });
     const link = openLink({ ...opened, journal, sessions, clock, endpoint: host.endpoint });
     members.set(identity.pubkey, { ...opened, link });
     // What an earlier run left in doubt; it waits for the connection by itself.
@@ -117,7 +117,7 @@ interface Shared {
 
 function openMember(
   { relayUrl, store, clock, random, log, openUpstream: open = openUpstream }: BrokerOptions,
-  { secretKey: _secretKey, ...identity }: AgentIdentity,
+  identity: PublicIdentity,
   { keyring, journal, cursors }: Shared,
 ): Omit<Member, 'link'> {
   const { pubkey, attestation } = identity;

@@ -57,7 +57,7 @@ export async function fly(record: FlyingRecord, first: RecordInput, tools: Fligh
 
 /** The event a record is about, where one was signed. */
 export function eventOf(state: RecordState): { readonly eventId?: EventId } {
-  return 'evidence' in state && state.evidence !== undefined ? { eventId: state.evidence.event.id } : {};
+  return 'evidence' in state ? { eventId: state.evidence.event.id } : {};
 }
 
 /** What a submission may know of a record that was there before it. */

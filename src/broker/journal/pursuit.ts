@@ -28,7 +28,7 @@ export function openPursuit({ clock, log, reconcile }: PursuitOptions): Pursuit 
   let waitMs = FIRST_WAIT_MS;
   let cancel: (() => void) | undefined;
   let under: Promise<void> | undefined;
-  let doubted = false;
+  let doubts = 0;
   let closed = false;
 
   function arm(): void {
@@ -38,33 +38,32 @@ export function openPursuit({ clock, log, reconcile }: PursuitOptions): Pursuit 
       cancel = undefined;
       void pass();
     });
+    waitMs = Math.min(waitMs * 2, LONGEST_WAIT_MS);
   }
 
   function pass(): Promise<void> {
-    under ??= run().finally(() => {
-      under = undefined;
-    });
+    under ??= run();
     return under;
   }
 
   async function run(): Promise<void> {
     cancel?.();
     cancel = undefined;
-    doubted = false;
+    const before = doubts;
     const left = await reconcile().catch((error: unknown) => {
       log.error('journal: open records could not be read', { error });
       return 1;
     });
+    under = undefined;
     if (left > 0) log.info('journal: records stay in doubt', { records: left });
     else waitMs = FIRST_WAIT_MS;
-    if (left === 0 && !doubted) return;
+    if (left === 0 && doubts === before) return;
     arm();
-    waitMs = Math.min(waitMs * 2, LONGEST_WAIT_MS);
   }
 
   return {
     doubt() {
-      doubted = true;
+      doubts += 1;
       // A pass under way arms when it is over, for its own doubts and for those that came meanwhile.
       if (under !== undefined) return;
       waitMs = FIRST_WAIT_MS;

@@ -77,7 +77,11 @@ export function verdictToText(verdict: Verdict): string {
 /** Throws `Failure('storage_corrupt')` for a text that `verdictToText` did not write. */
 export function verdictFromText(text: string): Verdict {
   const reading = parseResult(Buffer.from(text, 'utf8'));
-  if (!reading.ok) throw new Failure('storage_corrupt', `journal: a stored result cannot be read (${reading.detail})`);
-  const { requestId: _id, replayed: _replayed, ...verdict } = reading.result;
-  return verdict;
+  if (!reading.ok) return corrupt(reading.detail);
+  const { requestId, ...verdict } = reading.result;
+  return requestId === STORED_ID ? verdict : corrupt('it names a request');
+}
+
+function corrupt(detail: string): never {
+  throw new Failure('storage_corrupt', `journal: a stored result cannot be read (${detail})`);
 }

@@ -1,0 +1,66 @@
+/** The keyring and what is signed with it: messages, and the answer to a relay's challenge. */
+import { inspect } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import { openKeyring } from '../../src/broker/keyring.ts';
+import { authSigner, openPublisher } from '../../src/broker/publish.ts';
+import { attest, attestationIn, verifyEvent } from '../../src/nostr/index.ts';
+import { systemRandom } from '../../src/system/index.ts';
+import { HeldClock } from './clock.ts';
+import { FakeRelay } from './fake-relay.ts';
+import { AGENT, OWNER, SIBLING, START_SEC } from './people.ts';
+
+const DRAFT = { kind: 9, tags: [], content: 'ok' };
+
+describe('the keyring', () => {
+  it('signs as the keys it holds, with fresh randomness, and as no other', () => {
+    const keyring = openKeyring([AGENT, SIBLING], systemRandom);
+    const template = { ...DRAFT, created_at: AGENT.sign(DRAFT).created_at };
+    const [one, two] = [keyring.sign(AGENT.pubkey, template), keyring.sign(AGENT.pubkey, template)];
+    expect([verifyEvent(one).ok, one.pubkey, one.id === two.id, one.sig === two.sig]).toEqual([true, AGENT.pubkey, true, false]);
+    expect(keyring.sign(SIBLING.pubkey, template).pubkey).toBe(SIBLING.pubkey);
+    expect(() => keyring.sign(OWNER.pubkey, template)).toThrow('no key');
+  });
+
+  it('shows no key and forgets them at its end', () => {
+    const keyring = openKeyring([AGENT], systemRandom);
+    expect(inspect(keyring, { depth: 9, showHidden: true })).not.toMatch(/Uint8Array|Map/);
+    keyring.close();
+    expect(() => keyring.sign(AGENT.pubkey, AGENT.sign(DRAFT))).toThrow('no key');
+    expect(AGENT.secretKey.some((byte) => byte !== 0)).toBe(true);
+  });
+
+  it('takes no key that is not its pubkey\'s', () => {
+    const wrong = { pubkey: AGENT.pubkey, secretKey: SIBLING.secretKey };
+    expect(() => openKeyring([wrong], systemRandom)).toThrow('not the key of this pubkey');
+    expect(() => openKeyring([{ ...wrong, secretKey: new Uint8Array(32) }], systemRandom)).toThrow('not the key');
+  });
+});
+
+describe('a publisher', () => {
+  it('never makes one event of two operations that say the same in one second', () => {
+    const clock = new HeldClock();
+    const keyring = openKeyring([AGENT], systemRandom);
+    const publisher = openPublisher({ pubkey: AGENT.pubkey, keyring, clock, upstream: new FakeRelay().open() });
+    const times = [DRAFT, DRAFT, { ...DRAFT, content: 'other' }, DRAFT].map((draft) => publisher.compose(draft).created_at - START_SEC);
+    expect(times).toEqual([0, 1, 0, 2]);
+    clock.push(2_000);
+    expect(publisher.compose(DRAFT).created_at - START_SEC).toBe(3);
+    clock.push(2_000);
+    expect(publisher.compose(DRAFT).created_at - START_SEC).toBe(4);
+  });
+});
+
+describe('the answer to a challenge', () => {
+  const keyring = openKeyring([AGENT], systemRandom);
+
+  it('names relay and challenge, and carries the attestation where there is one', () => {
+    const attestation = attest(AGENT.pubkey, 'kind=22242', OWNER.secretKey, systemRandom.bytes(32));
+    const sign = authSigner({ pubkey: AGENT.pubkey, keyring, clock: new HeldClock(), attestation });
+    const event = sign('a challenge', 'wss://relay.example');
+    expect(event).toMatchObject({ kind: 22_242, content: '', created_at: START_SEC });
+    expect(event.tags).toEqual([['relay', 'wss://relay.example'], ['challenge', 'a challenge'], attestation]);
+    expect(attestationIn(event.tags, event.pubkey, event)).toMatchObject({ ok: true, attestation: { owner: OWNER.pubkey } });
+    const plain = authSigner({ pubkey: AGENT.pubkey, keyring, clock: new HeldClock() })('a challenge', 'wss://relay.example');
+    expect(plain.tags).toHaveLength(2);
+  });
+});
