@@ -64,9 +64,8 @@ export class ResumePoints {
     await this.save();
   }
 
-  /** What the consumer has taken. Never goes back, and is written later; after the close it is not noted any more. */
+  /** What the consumer has taken. Never goes back, and is written later; after the close, never. */
   advance(channel: ChannelId, seenSec: Seconds): void {
-    if (this.#closed) return;
     for (const place of [channel, ANYWHERE] as const) {
       const point = this.#points.get(place);
       if (point === undefined || point.seenSec >= seenSec) continue;

@@ -1,80 +1,18 @@
-/** The relay connection against a relay played by the test: real sockets, a clock that the test pushes. */
-import { afterEach, describe, expect, it } from 'vitest';
-import { openUpstream } from '../../../src/broker/upstream/index.ts';
-import type { SubscriptionSpec, Upstream, UpstreamOptions } from '../../../src/broker/upstream/index.ts';
-import { webSockets } from '../../../src/broker/upstream/socket.ts';
-import { silentLog } from '../../../src/model/index.ts';
+/** The relay connection over a real socket: NIP-42, publications, the connection itself. */
+import { describe, expect, it } from 'vitest';
+import type { Socket, SocketHandlers, Upstream } from '../../../src/broker/upstream/index.ts';
 import { filterToWire } from '../../../src/nostr/index.ts';
-import type { Filter, VerifiedEvent } from '../../../src/nostr/index.ts';
-import { evenRandom, TestClock, until } from './clock.ts';
-import { agent, authEvent, author, mention, sign } from './events.ts';
-import { Shelf, TestRelay } from './relay.ts';
-import type { Connection, Manner } from './relay.ts';
+import type { VerifiedEvent } from '../../../src/nostr/index.ts';
+import { until } from './clock.ts';
+import { agent, author, sign } from './events.ts';
+import { authenticate, clock, collecting, connect, EVENT, FILTER, opened, ready, relayOf } from './harness.ts';
+import { Shelf } from './relay.ts';
 
-const CHANNEL = '11111111-1111-4111-8111-111111111111';
-const FILTER: Filter = { kinds: [9], tags: new Map([['h', [CHANNEL]]]) };
-const EVENT = sign(agent, { kind: 9, content: 'ours', tags: [['h', CHANNEL]] });
-
-const opened: { close(): Promise<void> }[] = [];
-let clock = new TestClock();
-
-afterEach(async () => {
-  const closing = opened.splice(0).reverse().map((part) => part.close());
-  // The grace of a close that nobody answers.
-  await until(() => true);
-  clock.advance(5_000);
-  await Promise.all(closing);
-  expect(clock.armed).toBe(0);
-  clock = new TestClock();
-});
-
-async function relayOf(manner?: Manner, greet?: (connection: Connection) => void): Promise<TestRelay> {
-  const relay = await TestRelay.open(manner, greet);
-  opened.unshift(relay);
-  return relay;
-}
-
-function connect(url: string, options: Partial<UpstreamOptions> = {}): Upstream {
-  const upstream = openUpstream({
-    url, pubkey: agent.pubkey, signAuth: authEvent, clock, random: evenRandom, log: silentLog, ...options,
-  });
-  opened.push(upstream);
-  return upstream;
-}
-
-/** Connected to a relay that asks for no AUTH. */
-async function ready(relay: TestRelay, upstream: Upstream, count = 1): Promise<Connection> {
-  const connection = await relay.connection(count);
-  await until(() => upstream.phase() === 'authenticating');
-  clock.advance(250);
-  expect(upstream.phase()).toBe('ready');
-  return connection;
-}
-
-async function authenticate(connection: Connection): Promise<void> {
-  const [, event] = await connection.got('AUTH');
-  connection.send('OK', (event as VerifiedEvent).id, true, '');
-}
-
-interface Taken {
-  readonly spec: SubscriptionSpec;
-  readonly events: { readonly id: string; readonly stored: boolean }[];
-  eoses: number;
-}
-
-function collecting(id: string, filters: () => readonly Filter[] = () => [FILTER]): Taken {
-  const taken: Taken = {
-    events: [],
-    eoses: 0,
-    spec: {
-      id,
-      filters,
-      onEvent: async (event, stored) => { taken.events.push({ id: event.id, stored }); },
-      onEose: () => { taken.eoses += 1; },
-    },
-  };
-  return taken;
-}
+/** A socket that does nothing of its own. */
+const stillSocket: Socket = {
+  backlogBytes: () => 0, send: () => {}, ping: () => {}, pause: () => {}, resume: () => {}, hangUp: () => {}, destroy: () => {},
+  gone: Promise.resolve(),
+};
 
 describe('NIP-42', () => {
   it('answers a challenge with the signed event for the normal form of the URL, then asks', async () => {
@@ -236,196 +174,6 @@ describe('publications', () => {
   });
 });
 
-describe('subscriptions', () => {
-  it('are asked for anew after each of 20 drops, with fresh filters, and every event comes once', async () => {
-    const shelf = new Shelf();
-    const relay = await relayOf(shelf.manner);
-    const upstream = connect(relay.url);
-    let asked = 0;
-    const taken = collecting('s', () => {
-      asked += 1;
-      return [{ ...FILTER, since: asked }];
-    });
-    upstream.subscribe(taken.spec);
-    for (let drop = 1; drop <= 20; drop += 1) {
-      const connection = await ready(relay, upstream, drop);
-      expect(await connection.got('REQ')).toEqual(['REQ', 's', filterToWire({ ...FILTER, since: drop })]);
-      await until(() => taken.eoses === drop);
-      connection.drop();
-      await until(() => upstream.phase() === 'waiting');
-      shelf.keep(mention(CHANNEL, `after drop ${drop}`, 1_800_000_000 + drop));
-      clock.advance(30_000);
-    }
-    await ready(relay, upstream, 21);
-    await until(() => taken.eoses === 21);
-    expect(taken.events.map(({ id }) => id)).toEqual(shelf.events.map(({ id }) => id));
-    expect(upstream.counters()).toMatchObject({ duplicates: 19 * 20 / 2, invalid: 0, unmatched: 0 });
-  });
-
-  it('tell stored from live, and hand events of one time over in the order they came', async () => {
-    const shelf = new Shelf();
-    const relay = await relayOf(shelf.manner);
-    const upstream = connect(relay.url);
-    const old = ['a', 'b'].map((content) => mention(CHANNEL, content, 1_800_000_000));
-    old.forEach((event) => { shelf.keep(event); });
-    const taken = collecting('s');
-    upstream.subscribe(taken.spec);
-    await ready(relay, upstream);
-    await until(() => taken.eoses === 1);
-    const live = ['c', 'd', 'e'].map((content) => mention(CHANNEL, content, 1_800_000_000));
-    live.forEach((event) => { shelf.put(event); });
-    await until(() => taken.events.length === 5);
-    expect(taken.events).toEqual([...old.map(({ id }) => ({ id, stored: true })), ...live.map(({ id }) => ({ id, stored: false }))]);
-  });
-
-  it('take nothing that was not asked for, is malformed, forged or said twice', async () => {
-    const relay = await relayOf();
-    const upstream = connect(relay.url);
-    const connection = await ready(relay, upstream);
-    const taken = collecting('s');
-    upstream.subscribe(taken.spec);
-    await connection.got('REQ');
-    const good = mention(CHANNEL, 'good', 1_800_000_000);
-    const other = mention('22222222-2222-4222-8222-222222222222', 'other channel', 1_800_000_000);
-    const forged = { ...good, id: mention(CHANNEL, 'x', 1).id };
-    const unsigned = { ...mention(CHANNEL, 'unsigned', 1_800_000_001), sig: good.sig };
-    connection.send('EVENT', 's', other);
-    connection.send('EVENT', 'nobody', good);
-    connection.send('EVENT', 's', forged);
-    connection.send('EVENT', 's', unsigned);
-    connection.send('EVENT', 's', { ...good, extra: 1 });
-    for (const noise of ['not json', '{"EVENT":1}', '["COUNT","s",{"count":1}]', '[]', `["NOTICE","${'x'.repeat(1_100_000)}"]`]) connection.sendText(noise);
-    connection.send('EVENT', 's', good);
-    connection.send('EVENT', 's', good);
-    connection.send('EOSE', 's');
-    await until(() => taken.eoses === 1);
-    expect(taken.events).toEqual([{ id: good.id, stored: true }]);
-    expect(upstream.counters()).toEqual({ ignored: 5, invalid: 3, unmatched: 2, duplicates: 1, dropped: 0 });
-    expect(upstream.phase()).toBe('ready');
-  });
-
-  it('hand over one event at a time, and stop reading when too many wait', async () => {
-    const shelf = new Shelf();
-    const relay = await relayOf(shelf.manner);
-    const reading: string[] = [];
-    const upstream = connect(relay.url, { connect: (url, handlers) => {
-      const socket = webSockets(clock)(url, handlers);
-      return {
-        ...socket,
-        pause: () => { reading.push('pause'); socket.pause(); },
-        resume: () => { reading.push('resume'); socket.resume(); },
-      };
-    } });
-    await ready(relay, upstream);
-    let inHand = 0;
-    let most = 0;
-    let release = (): void => {};
-    const gate = new Promise<void>((resolve) => { release = resolve; });
-    const seen: string[] = [];
-    upstream.subscribe({
-      id: 's',
-      filters: () => [FILTER],
-      onEvent: async (event) => {
-        inHand += 1;
-        most = Math.max(most, inHand);
-        await gate;
-        seen.push(event.content);
-        inHand -= 1;
-      },
-    });
-    const events = Array.from({ length: 600 }, (_, index) => mention(CHANNEL, `${index} ${'x'.repeat(5_000)}`, 1_800_000_000 + index));
-    const connection = await relay.connection();
-    await connection.got('REQ');
-    events.forEach((event) => { shelf.put(event); });
-    await until(() => reading.length > 0);
-    expect(reading).toEqual(['pause']);
-    // The consumer may be waiting for this very answer, which stands behind the burst.
-    expect(await upstream.fetch([{ ids: [EVENT.id] }], { timeoutMs: 60_000 })).toEqual({ events: [], complete: true });
-    expect(reading).toEqual(['pause', 'resume', 'pause']);
-    expect(seen).toEqual([]);
-    clock.advance(100_000);
-    expect(upstream.phase()).toBe('ready');
-    release();
-    await until(() => seen.length === 600);
-    expect(reading).toEqual(['pause', 'resume', 'pause', 'resume']);
-    expect(most).toBe(1);
-    expect(seen.map((content) => Number(content.split(' ')[0]))).toEqual(events.map((_, index) => index));
-  });
-
-  it('end when their subscriber fails, the others go on', async () => {
-    const shelf = new Shelf();
-    const relay = await relayOf(shelf.manner);
-    const upstream = connect(relay.url);
-    const connection = await ready(relay, upstream);
-    const taken = collecting('t');
-    upstream.subscribe({ ...collecting('s').spec, onEvent: () => Promise.reject(new Error('subscriber')) });
-    upstream.subscribe(taken.spec);
-    await until(() => taken.eoses === 1);
-    shelf.put(mention(CHANNEL, 'x', 1_800_000_000));
-    await until(() => taken.events.length === 1);
-    expect(await connection.got('CLOSE')).toEqual(['CLOSE', 's']);
-  });
-
-  it('fall silent at once when they are given up, and begin afresh under the same id', async () => {
-    const shelf = new Shelf();
-    const relay = await relayOf(shelf.manner);
-    const upstream = connect(relay.url);
-    const connection = await ready(relay, upstream);
-    shelf.keep(mention(CHANNEL, 'x', 1_800_000_000));
-    const first = collecting('s');
-    upstream.subscribe(first.spec);
-    await until(() => first.events.length === 1);
-    upstream.unsubscribe('s');
-    expect(await connection.got('CLOSE')).toEqual(['CLOSE', 's']);
-    const second = collecting('s');
-    upstream.subscribe(second.spec);
-    await until(() => second.eoses === 1);
-    expect([first.events.length, second.events.length]).toEqual([1, 1]);
-  });
-
-  it('have ids a relay takes', () => {
-    const upstream = connect('ws://127.0.0.1:1');
-    for (const id of ['', 'x'.repeat(65), 'fetch-1']) expect(() => { upstream.subscribe(collecting(id).spec); }).toThrow(TypeError);
-  });
-});
-
-describe('fetch', () => {
-  it('gives what is stored, newest first, verified, once', async () => {
-    const shelf = new Shelf();
-    const relay = await relayOf(shelf.manner);
-    const upstream = connect(relay.url);
-    const events = [1, 3, 2].map((second) => mention(CHANNEL, String(second), 1_800_000_000 + second));
-    events.forEach((event) => { shelf.keep(event); });
-    const connection = await ready(relay, upstream);
-    const result = await upstream.fetch([FILTER, { ids: [events[0]?.id ?? ''] }], { timeoutMs: 5_000 });
-    expect(result.complete).toBe(true);
-    expect(result.events.map(({ content }) => content)).toEqual(['3', '2', '1']);
-    expect(await connection.got('CLOSE')).toHaveLength(2);
-  });
-
-  it('is incomplete when the time runs out or the relay breaks off', async () => {
-    const relay = await relayOf();
-    const upstream = connect(relay.url);
-    const connection = await ready(relay, upstream);
-    const slow = upstream.fetch([FILTER], { timeoutMs: 2_000 });
-    const [, id] = await connection.got('REQ');
-    const event = mention(CHANNEL, 'x', 1_800_000_000);
-    connection.send('EVENT', id, event);
-    connection.send('NOTICE', 'x');
-    const broken = upstream.fetch([FILTER], { timeoutMs: 60_000 });
-    await connection.got('REQ', undefined, 2);
-    // Its EVENT has been read when an answer to something later has.
-    const after = upstream.publish(EVENT, { timeoutMs: 60_000 });
-    await connection.got('EVENT');
-    connection.send('OK', EVENT.id, true, '');
-    await after;
-    clock.advance(2_000);
-    expect(await slow).toEqual({ events: [event], complete: false });
-    connection.drop();
-    expect(await broken).toEqual({ events: [], complete: false });
-  });
-});
-
 describe('the connection', () => {
   it('is made anew when the relay is there no more, and tells the reason', async () => {
     const relay = await relayOf();
@@ -461,29 +209,39 @@ describe('the connection', () => {
     await relay.connection(2);
   });
 
-  it('gives up an attempt after 30 s', async () => {
-    const upstream = connect('ws://127.0.0.1:9', { connect: () => ({
-      backlogBytes: () => 0, send: () => {}, ping: () => {}, pause: () => {}, resume: () => {}, hangUp: () => {}, destroy: () => {},
-      gone: Promise.resolve(),
-    }) });
+  it('gives up an attempt after 30 s', () => {
+    const upstream = connect('ws://127.0.0.1:9', { connect: () => stillSocket });
     clock.advance(29_999);
     expect(upstream.phase()).toBe('connecting');
     clock.advance(1);
     expect([upstream.phase(), upstream.lastError()]).toEqual(['waiting', 'connecting took too long']);
   });
 
+  it('hears nothing of a socket it has let go', () => {
+    const sockets: SocketHandlers[] = [];
+    const upstream = connect('ws://127.0.0.1:9', { connect: (_url, handlers) => {
+      sockets.push(handlers);
+      return { ...stillSocket };
+    } });
+    clock.advance(31_000);
+    expect([sockets.length, upstream.phase()]).toEqual([2, 'connecting']);
+    sockets[0]?.opened();
+    sockets[0]?.lost('late');
+    expect(upstream.phase()).toBe('connecting');
+    sockets[1]?.lost('its own');
+    expect([upstream.phase(), upstream.lastError()]).toEqual(['waiting', 'its own']);
+  });
+
   it('drops ephemeral events while the socket holds back too much', async () => {
     const sent: string[] = [];
     const upstream = connect('ws://127.0.0.1:9', { connect: (_url, handlers) => {
       queueMicrotask(handlers.opened);
-      return {
-        backlogBytes: () => 5_000_000, send: (text) => { sent.push(text); }, ping: () => {}, pause: () => {}, resume: () => {},
-        hangUp: () => {}, destroy: () => {}, gone: Promise.resolve(),
-      };
+      return { ...stillSocket, backlogBytes: () => 5_000_000, send: (text) => { sent.push(text); } };
     } });
     await until(() => upstream.phase() === 'authenticating');
     clock.advance(250);
-    expect(await upstream.publish(sign(agent, { kind: 24_200 }), { timeoutMs: 1_000 })).toMatchObject({ reason: 'dropped: the relay reads too slowly' });
+    expect(await upstream.publish(sign(agent, { kind: 24_200 }), { timeoutMs: 1_000 }))
+      .toMatchObject({ reason: 'dropped: the relay reads too slowly' });
     void upstream.publish(EVENT, { timeoutMs: 1_000 });
     expect(sent).toEqual([JSON.stringify(['EVENT', EVENT])]);
   });

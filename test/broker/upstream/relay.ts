@@ -4,7 +4,8 @@
  */
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
-import { WebSocket, WebSocketServer } from 'ws';
+import { WebSocketServer } from 'ws';
+import type { WebSocket } from 'ws';
 import { matchesFilter, parseEvent, parseFilter, verifyEvent } from '../../../src/nostr/index.ts';
 import type { Filter, VerifiedEvent } from '../../../src/nostr/index.ts';
 import { until } from './clock.ts';
@@ -21,7 +22,8 @@ export class Connection {
   constructor(socket: WebSocket, manner: Manner) {
     this.#socket = socket;
     socket.on('message', (data) => {
-      const message = JSON.parse(String(data)) as Message;
+      if (!Buffer.isBuffer(data)) throw new Error('not a text message');
+      const message = JSON.parse(data.toString()) as Message;
       this.received.push(message);
       manner(this, message);
     });

@@ -1,0 +1,97 @@
+/** Which channels a feed follows, when it says so, and what it asks for. */
+import { describe, expect, it } from 'vitest';
+import { until } from '../upstream/clock.ts';
+import { agent, author, mention } from '../upstream/events.ts';
+import { A, B, members, notice, World } from './world.ts';
+
+describe('finding channels', () => {
+  it('asks for member lists and notices apart, then follows what lists us, joined before its events', async () => {
+    const world = await World.open();
+    const start = world.nowSec - 60;
+    world.shelf.keep(members(A, 1_000));
+    world.shelf.keep(members(B, 1_000, [author.pubkey]));
+    world.shelf.keep(mention(A, 'now', world.nowSec));
+    await world.start();
+    expect(await world.asked('members')).toEqual({ kinds: [39_002], '#p': [agent.pubkey] });
+    expect(await world.asked('membership-notif')).toEqual({ kinds: [44_100, 44_101], '#p': [agent.pubkey], since: start - 900 });
+    expect(await world.asked(`ch-${A}`)).toEqual({ kinds: [9], '#h': [A], '#p': [agent.pubkey], since: start - 900 });
+    await until(() => world.items.length === 2);
+    expect(world.story).toEqual(['+A', 'now']);
+    expect(world.feed?.channels()).toEqual([A]);
+  });
+
+  it('follows configured channels at once, on a relay that knows no groups, and asks for all messages where it shall', async () => {
+    const world = await World.open();
+    await world.start({ channels: [A, B], subscribe: 'all' });
+    expect(await world.asked(`ch-${A}`)).toEqual({ kinds: [9], '#h': [A], since: world.nowSec - 960 });
+    await world.asked(`ch-${B}`);
+    world.shelf.put(mention(B, 'hello', world.nowSec));
+    await until(() => world.items.length === 3);
+    expect(world.story).toEqual(['+A', '+B', 'hello']);
+    expect(world.connection.all('REQ', 'members')).toEqual([]);
+    // A removal changes nothing; being added asks again.
+    world.shelf.put(notice(44_101, A, world.nowSec + 1));
+    world.shelf.put(notice(44_100, A, world.nowSec + 2));
+    await world.asked(`ch-${A}`, 2);
+    expect(world.feed?.channels()).toEqual([A, B]);
+  });
+
+  it('joins and leaves as the relay says, without events after leaving', async () => {
+    const world = await World.open();
+    await world.start();
+    await world.asked('membership-notif');
+    world.shelf.put(notice(44_100, A, world.nowSec));
+    await world.asked(`ch-${A}`);
+    world.shelf.put(mention(A, 'one', world.nowSec));
+    await until(() => world.items.length === 2);
+    world.shelf.put(members(B, world.nowSec));
+    await world.asked(`ch-${B}`);
+    world.shelf.put(notice(44_101, A, world.nowSec + 1));
+    await until(() => world.story.includes('-A'));
+    expect(await world.connection.got('CLOSE')).toEqual(['CLOSE', `ch-${A}`]);
+    world.shelf.put(mention(A, 'after leaving', world.nowSec + 2));
+    world.shelf.put(mention(B, 'two', world.nowSec));
+    await until(() => world.story.includes('two'));
+    expect(world.story).toEqual(['+A', 'one', '+B', '-A', 'two']);
+    expect(world.feed?.channels()).toEqual([B]);
+  });
+
+  it('leaves when a newer list names us no longer', async () => {
+    const world = await World.open();
+    world.shelf.keep(members(A, 1_000));
+    await world.start();
+    await world.asked(`ch-${A}`);
+    await world.asked('members', 2);
+    world.shelf.put(members(A, 2_000, [author.pubkey]));
+    await until(() => world.story.includes('-A'));
+    world.shelf.put(notice(44_100, A, world.nowSec));
+    await world.asked(`ch-${A}`, 2);
+    await until(() => world.items.length === 3);
+    expect(world.story).toEqual(['+A', '-A', '+A']);
+  });
+
+  it('goes on after 5 s when one of the two answers never comes', async () => {
+    const world = await World.open(({ manner }) => (connection, message) => {
+      if (message[1] !== 'membership-notif') manner(connection, message);
+    });
+    world.shelf.keep(members(A, 1_000));
+    await world.start();
+    await world.asked('members');
+    await world.asked('membership-notif');
+    await until(() => world.clock.armed > 1);
+    world.clock.advance(4_999);
+    expect(world.connection.all('REQ', `ch-${A}`)).toEqual([]);
+    world.clock.advance(1);
+    await world.asked(`ch-${A}`);
+  });
+
+  it('can be stopped while it finds them', async () => {
+    const world = await World.open(({ manner }) => (connection, message) => {
+      if (message[1] !== 'membership-notif') manner(connection, message);
+    });
+    await world.start();
+    await until(() => world.clock.armed > 1);
+    await world.stop();
+    expect(world.clock.armed).toBe(0);
+  });
+});
