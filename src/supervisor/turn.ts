@@ -99,8 +99,8 @@ async function openSession({ options, flight: { batch, life } }: TurnWork, stand
   if (known !== undefined) return { ok: true, session: known };
   const { process } = life;
   const { takesSystemPrompt } = process;
-  const systemPrompt = takesSystemPrompt ? standingText(standing) : undefined;
-  const opened = await process.newSession({ cwd: options.cwd, ...(systemPrompt === undefined ? {} : { systemPrompt }) });
+  const systemPrompt = takesSystemPrompt ? standingText(standing) : '';
+  const opened = await process.newSession({ cwd: options.cwd, ...(systemPrompt === '' ? {} : { systemPrompt }) });
   if (!opened.ok) return opened;
   const session: LaneSession = { sessionId: opened.sessionId, takesSystemPrompt, goodTurns: 0, standingSent: false };
   life.remember(batch.lane, session);

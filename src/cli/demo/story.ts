@@ -88,7 +88,6 @@ export class Story {
     await this.#answersTo([question]);
     const again = this.#turnsStarted().at(-1);
     this.#expect(again?.interrupted === true && again.pid !== pid, 'a new process got the interrupted turn');
-    await this.#until('the end of the turn', () => this.#turnsEnded() === this.#turnsStarted().length);
     this.#timeline.seen(3, `a new process (pid ${again?.pid ?? 0}) was told that it had been interrupted, and answered`);
   }
 
@@ -123,6 +122,7 @@ export class Story {
     const inThread = (): readonly Event[] =>
       this.#answers.slice(before).filter((answer) => answer.tags.some((tag) => tag[0] === 'e' && threads.has(tag[1] ?? '')));
     await this.#until('an answer', () => inThread().length > 0);
+    await this.#until('the end of the turn', () => this.#turnsEnded() === this.#turnsStarted().length);
     return inThread();
   }
 
