@@ -16,7 +16,7 @@ import { settleable, within } from './waiting.ts';
 
 interface LifetimeParts {
   readonly child: Child;
-  readonly group: ProcessGroup;
+  readonly group: Pick<ProcessGroup, 'end'>;
   readonly stderr: StderrTail;
   readonly clock: Clock;
   readonly log: Log;
