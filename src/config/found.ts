@@ -10,8 +10,8 @@ export function found(value: unknown): string {
   if (value === undefined) return 'missing';
   if (value === null) return 'found nothing';
   if (typeof value === 'string') return holdsSecretKey(value) ? 'found a secret key' : `found ${quoted(value)}`;
-  if (Array.isArray(value)) return 'found a list';
-  return typeof value === 'object' ? 'found a mapping' : `found ${String(value)}`;
+  if (typeof value === 'number' || typeof value === 'boolean') return `found ${value}`;
+  return Array.isArray(value) ? 'found a list' : 'found a mapping';
 }
 
 /** True for a text with an nsec in it. */

@@ -10,6 +10,9 @@ import { formatDuration, parseDuration } from './duration.ts';
 import { found, holdsSecretKey, shown } from './found.ts';
 import { nearest } from './nearest.ts';
 
+/** Anything in, a checked `T` out. */
+export type Leaf<T> = z.ZodType<T>;
+
 /** A mistake that deserves a sentence of its own. */
 export class Mistake {
   readonly sentence: string;
@@ -18,7 +21,7 @@ export class Mistake {
   }
 }
 
-export function leaf<T>(expected: string, read: (value: unknown) => T | Mistake | undefined) {
+export function leaf<T>(expected: string, read: (value: unknown) => T | Mistake | undefined): Leaf<T> {
   return z.unknown().transform((value, context): T => {
     const result = read(value);
     if (result === undefined) context.addIssue({ code: 'custom', message: `${found(value)}, expected ${expected}` });
@@ -29,7 +32,9 @@ export function leaf<T>(expected: string, read: (value: unknown) => T | Mistake 
 }
 
 /** A mapping of exactly these members. */
-export function closed<Shape extends z.core.$ZodLooseShape>(shape: Shape, expected: string) {
+export function closed<Shape extends z.core.$ZodLooseShape>(
+  shape: Shape, expected: string,
+): z.ZodObject<Shape, z.core.$strict> {
   return z.strictObject(shape, {
     error: (issue) => {
       if (issue.code !== 'unrecognized_keys') return `${found(issue.input)}, expected ${expected}`;
@@ -41,7 +46,7 @@ export function closed<Shape extends z.core.$ZodLooseShape>(shape: Shape, expect
   });
 }
 
-export function list<Item extends z.ZodType>(item: Item, { min, max, expected }: ListBounds) {
+export function list<Item extends z.ZodType>(item: Item, { min, max, expected }: ListBounds): z.ZodArray<Item> {
   const wrong = (issue: { readonly input?: unknown }): string =>
     Array.isArray(issue.input)
       ? `found ${issue.input.length} entries, expected ${expected}`
@@ -55,13 +60,13 @@ interface ListBounds {
   readonly expected: string;
 }
 
-export function word<const Words extends readonly string[]>(words: Words) {
+export function word<const Words extends readonly string[]>(words: Words): Leaf<Words[number]> {
   return leaf(`${words.slice(0, -1).join(', ')} or ${words.at(-1) ?? ''}`, (value): Words[number] | undefined =>
     words.find((known) => known === value));
 }
 
 /** One line or more of well-formed text without NUL, at most `maxBytes` of UTF-8. */
-export function text(expected: string, maxBytes = 4_096) {
+export function text(expected: string, maxBytes = 4_096): Leaf<string> {
   return leaf(expected, (value) => {
     if (typeof value !== 'string' || value.trim() === '') return undefined;
     if (holdsSecretKey(value)) return new Mistake(`found a secret key, expected ${expected}`);
@@ -71,13 +76,13 @@ export function text(expected: string, maxBytes = 4_096) {
   });
 }
 
-export function count(min: number, max: number) {
+export function count(min: number, max: number): Leaf<number> {
   return leaf(`a whole number ${min}..${max}`, (value) =>
     typeof value === 'number' && Number.isInteger(value) && value >= min && value <= max ? value : undefined);
 }
 
 /** Bounds in milliseconds. With `minMs: 0` a bare `0` is understood, too. */
-export function duration(minMs: number, maxMs: number) {
+export function duration(minMs: number, maxMs: number): Leaf<number> {
   const expected = `a duration like 90s, 5m or 2h between ${formatDuration(minMs)} and ${formatDuration(maxMs)}`;
   return leaf(expected, (value) => {
     const ms = value === 0 && minMs === 0 ? 0 : typeof value === 'string' ? parseDuration(value) : undefined;
@@ -85,7 +90,7 @@ export function duration(minMs: number, maxMs: number) {
   });
 }
 
-export function publicKey(expected: string) {
+export function publicKey(expected: string): Leaf<Pubkey> {
   return leaf(expected, (value): Pubkey | Mistake | undefined => {
     if (typeof value === 'number') return new Mistake(`found a number, expected ${expected}; put it in quotation marks`);
     const parsed = typeof value === 'string' ? parsePubkey(value) : undefined;
@@ -93,21 +98,22 @@ export function publicKey(expected: string) {
   });
 }
 
-export function channel() {
+export function channel(): Leaf<ChannelId> {
   return leaf('a channel id (a UUID)', (value): ChannelId | undefined =>
     typeof value === 'string' ? asChannelId(value.trim().toLowerCase()) : undefined);
 }
 
 const ENV_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
-/** Skep's own names, and what decides which code a program loads: neither is the config's to set by accident. */
+/** The broker's endpoint and credential go by these names. */
 const OURS = /^SKEP_/;
 
 /** Extra environment of an agent. Values are never shown, whatever is wrong with them. */
-export function environment() {
+export function environment(): Leaf<Readonly<Record<string, string>>> {
   return leaf('a mapping of names to texts', (value): Readonly<Record<string, string>> | Mistake | undefined => {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
     const env: Record<string, string> = {};
     for (const [name, content] of Object.entries(value)) {
+      if (holdsSecretKey(name)) return new Mistake('found a secret key as a name, expected letters, digits and _');
       if (!ENV_NAME.test(name)) return new Mistake(`found the name "${shown(name)}", expected letters, digits and _`);
       if (OURS.test(name)) return new Mistake(`found ${name}, expected no name that begins with SKEP_: those are set by skep`);
       if (typeof content !== 'string') return new Mistake(`${name}: expected a text, put it in quotation marks`);

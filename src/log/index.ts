@@ -3,4 +3,4 @@
  * in: src/model. out: `openLog`, a `Log` that writes JSON lines for machines or one-line texts for people, redacted.
  */
 export { openLog } from './open.ts';
-export type { LogOptions } from './open.ts';
+export type { LogOutput } from './open.ts';

@@ -9,15 +9,15 @@ import type { Log, LogLevel } from '../model/index.ts';
 import { asText } from './text.ts';
 import { safeFields } from './safe.ts';
 
-export interface LogOptions {
-  readonly level: LogLevel;
+export interface LogOutput {
   /** `json` for machines, `text` for people, `coloured` for people at a terminal. */
   readonly form: 'json' | 'text' | 'coloured';
   /** Takes one line with its line break. */
   readonly write: (line: string) => void;
 }
 
-export function openLog({ level, form, write }: LogOptions): Log {
+/** Without `output`, lines go to stderr: for people at a terminal, as JSON elsewhere. */
+export function openLog(level: LogLevel, { form, write }: LogOutput = standardError()): Log {
   const logger = pino(
     {
       level,
@@ -32,4 +32,9 @@ export function openLog({ level, form, write }: LogOptions): Log {
       if (logger.isLevelEnabled(at)) logger[at](safeFields(fields), redact(message));
     };
   return { debug: say('debug'), info: say('info'), warn: say('warn'), error: say('error') };
+}
+
+function standardError(): LogOutput {
+  const form = !process.stderr.isTTY ? 'json' : process.stderr.hasColors() ? 'coloured' : 'text';
+  return { form, write: (line) => { process.stderr.write(line); } };
 }

@@ -1,15 +1,20 @@
 import { describe, expect, it } from 'vitest';
 import { openLog } from '../../src/log/index.ts';
-import type { LogOptions } from '../../src/log/index.ts';
+import type { LogOutput } from '../../src/log/index.ts';
 import { Failure } from '../../src/model/index.ts';
-import type { Log } from '../../src/model/index.ts';
+import type { Log, LogLevel } from '../../src/model/index.ts';
 
 const NSEC = 'nsec1vl029mgpspedva04g90vltkh6fvh240zqtv9k0t9af8935ke9laqsnlfe5';
 const HEX = '67dea2ed018072d675f5415ecfaed7d2597555e202d85b3d65ea4e58d2d92ffa';
 
-function writing(options: Partial<LogOptions> = {}): { readonly log: Log; readonly lines: string[] } {
+interface Chosen {
+  readonly level?: LogLevel;
+  readonly form?: LogOutput['form'];
+}
+
+function writing({ level = 'debug', form = 'json' }: Chosen = {}): { readonly log: Log; readonly lines: string[] } {
   const lines: string[] = [];
-  return { log: openLog({ level: 'debug', form: 'json', write: (line) => lines.push(line), ...options }), lines };
+  return { log: openLog(level, { form, write: (line) => lines.push(line) }), lines };
 }
 
 describe('JSON lines', () => {

@@ -1,0 +1,37 @@
+#!/usr/bin/env node
+/**
+ * The launcher: checks the Node it runs on, builds the program where it was never built (a fresh clone installed
+ * without scripts), and hands over. Plain JavaScript that an old Node can read.
+ */
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+const [major, minor] = process.versions.node.split('.').map(Number);
+if (major < 20 || (major === 20 && minor < 19)) {
+  process.stderr.write(`skep: needs Node 20.19 or newer, this is ${process.versions.node}\n`);
+  process.exit(2);
+}
+
+const root = new URL('../', import.meta.url);
+const program = new URL('dist/src/cli/main.js', root);
+
+if (!existsSync(program)) {
+  const compiler = fileURLToPath(new URL('node_modules/typescript/bin/tsc', root));
+  if (!existsSync(compiler)) {
+    process.stderr.write(`skep: not built; run npm ci in ${fileURLToPath(root)}\n`);
+    process.exit(2);
+  }
+  process.stderr.write('skep: building once, this takes some seconds\n');
+  const build = spawnSync(process.execPath, [compiler, '-p', 'tsconfig.build.json'], {
+    cwd: fileURLToPath(root),
+    stdio: ['ignore', 2, 2],
+  });
+  if (build.status !== 0) {
+    process.stderr.write(`skep: the build failed; run npm ci && npm run build in ${fileURLToPath(root)}\n`);
+    process.exit(1);
+  }
+}
+
+const { main } = await import(program.href);
+await main(process.argv);

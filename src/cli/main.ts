@@ -1,0 +1,79 @@
+/**
+ * The command line: verbs, help, and the one place where an ending becomes an exit code. A failure of the outside is
+ * one line on stderr and its code of the table; a bug is its stack and 70.
+ */
+import { Command, CommanderError } from 'commander';
+import { exitCodeOf, Failure, redact } from '../model/index.ts';
+import { demoVerb } from './demo.ts';
+import { initVerb } from './init.ts';
+import { tell } from './print.ts';
+import { relayVerb } from './relay.ts';
+import { statusVerb } from './status.ts';
+import { upVerb } from './up.ts';
+import { VERSION } from './version.ts';
+
+/** After a verb has ended everything is closed; what holds the program up longer than this is left behind. */
+const LINGER_MS = 2_000;
+
+/** Runs one command line (`process.argv`) and sets the exit code. */
+export async function main(argv: readonly string[]): Promise<void> {
+  // A reader that goes away (`skep status | head -1`) or a closed terminal ends no work.
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
+  process.on('uncaughtException', (error) => {
+    tellBug(error);
+    process.exit(70);
+  });
+  process.exitCode = await run(argv);
+  setTimeout(() => process.exit(), LINGER_MS).unref();
+}
+
+async function run(argv: readonly string[]): Promise<number> {
+  try {
+    await composeProgram().parseAsync([...argv]);
+    return typeof process.exitCode === 'number' ? process.exitCode : 0;
+  } catch (error) {
+    if (error instanceof CommanderError) return toldByCommander(error);
+    if (error instanceof Failure) tell(redact(error.message));
+    else tellBug(error);
+    return exitCodeOf(error);
+  }
+}
+
+function composeProgram(): Command {
+  const program = new Command('skep')
+    .description('A home for AI agents on Nostr: keeps them running, hands each one compiled turn at a time, holds their keys.')
+    .version(VERSION, '-V, --version', 'print the version')
+    .helpOption('-h, --help', 'print help; after a verb, the help of that verb')
+    .helpCommand('help [verb]', 'print the help of a verb')
+    .showSuggestionAfterError(true)
+    .exitOverride()
+    .configureOutput({
+      outputError: (text, write) => {
+        write(`skep: ${text.replace(/^error: /, '').trim().replaceAll('\n', ' ')}; see skep --help\n`);
+      },
+    })
+    .addHelpText('after', `\n${EXIT_CODES}`);
+  for (const verb of [initVerb, upVerb, statusVerb, relayVerb, demoVerb]) verb(program);
+  return program;
+}
+
+/** Commander has printed its line or its help. */
+function toldByCommander({ exitCode }: CommanderError): number {
+  return exitCode === 0 ? 0 : 2;
+}
+
+function tellBug(error: unknown): void {
+  const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  tell(`a bug in skep; please report this:\n${redact(stack)}`);
+}
+
+const EXIT_CODES = `Exit codes:
+  0    done, or ended in order by a signal
+  1    the demo did not see what it should, an agent or a relay failed
+  2    a command line or a config that cannot be used
+  4    another supervisor holds the data directory
+  5    the disk: full, read-only, damaged, locked, or written by a newer skep
+  6    a port or socket cannot be listened on
+  7    no supervisor is running here
+  70   a bug in skep
+  130  forced by a second SIGINT (129 SIGHUP, 143 SIGTERM)`;

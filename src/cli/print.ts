@@ -1,0 +1,33 @@
+/** Lines for people. Only this room prints; everything that is not the answer to the verb goes to stderr. */
+import { excerpt } from '../model/index.ts';
+
+/** A line of the verb's own answer. */
+export function print(line = ''): void {
+  process.stdout.write(`${line}\n`);
+}
+
+/** A line about the program: what happens next, what went wrong. */
+export function tell(line: string): void {
+  process.stderr.write(`skep: ${line}\n`);
+}
+
+/** `1 turn`, `2 turns`. */
+export function plural(count: number, noun: string): string {
+  if (count === 1) return `1 ${noun}`;
+  return `${count} ${noun}${/(?:s|ch|x)$/.test(noun) ? 'es' : 's'}`;
+}
+
+/** Text of the outside on one line of a terminal. */
+export function safe(text: string): string {
+  return excerpt(text, 160);
+}
+
+/** `4 s`, `12 min`, `3 h 5 min`, `2 d 4 h`. */
+export function ago(ms: number): string {
+  const seconds = Math.max(0, Math.floor(ms / 1_000));
+  if (seconds < 120) return `${seconds} s`;
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 120) return `${minutes} min`;
+  const hours = Math.floor(minutes / 60);
+  return hours < 48 ? `${hours} h ${minutes % 60} min` : `${Math.floor(hours / 24)} d ${hours % 24} h`;
+}

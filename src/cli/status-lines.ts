@@ -1,0 +1,44 @@
+/** A status report as lines for people. Pure: what comes from the outside is shortened and escaped. */
+import type { AgentReport, ProcessReport, StatusReport } from '../control/index.ts';
+import { shortId } from '../model/index.ts';
+import { toNpub } from '../nostr/index.ts';
+import { ago, plural, safe } from './print.ts';
+
+export function statusLines(report: StatusReport, nowMs: number): readonly string[] {
+  const { version, pid, startedAtMs, stopping, embeddedRelay, agents } = report;
+  return [
+    `skep ${safe(version)}, process ${pid}, ${stopping ? 'stopping' : 'up'} since ${ago(nowMs - startedAtMs)}`,
+    ...(embeddedRelay === undefined
+      ? []
+      : [`relay in the box ${safe(embeddedRelay.url)}, ${plural(embeddedRelay.connections, 'connection')}`]),
+    ...agents.flatMap((agent) => ['', ...agentLines(agent, nowMs)]),
+  ];
+}
+
+function agentLines({ name, pubkey, upstream, processes, turns, inbox }: AgentReport, nowMs: number): readonly string[] {
+  const { phase, url, attempts, channels, lastError } = upstream;
+  const trouble = [
+    ...(attempts > 0 ? [plural(attempts, 'failed attempt')] : []),
+    ...(lastError === undefined ? [] : [`last: ${safe(lastError)}`]),
+  ];
+  return [
+    `${safe(name)}  ${toNpub(pubkey)}`,
+    row('relay', `${phase}, ${safe(url)}, ${[plural(channels.length, 'channel'), ...trouble].join(', ')}`),
+    row('inbox', `${inbox.queued} queued, ${inbox.dispatched} dispatched, ${inbox.done} done, ${inbox.dead} dead`),
+    ...processes.map((process) => row('process', processText(process))),
+    ...(turns.length === 0 ? [row('turn', 'none in flight')] : turns.map(({ turnId, channelId, sinceMs, events }) =>
+      row('turn', `${shortId(safe(turnId))} in ${shortId(channelId)}, ${plural(events, 'event')}, for ${ago(nowMs - sinceMs)}`))),
+  ];
+}
+
+function processText({ pid, state, sessions, lastEnd }: ProcessReport): string {
+  return [
+    pid === undefined ? state : `${pid} ${state}`,
+    plural(sessions, 'session'),
+    ...(lastEnd === undefined ? [] : [`last end: ${safe(lastEnd)}`]),
+  ].join(', ');
+}
+
+function row(label: string, text: string): string {
+  return `  ${label.padEnd(8)} ${text}`;
+}

@@ -1,0 +1,114 @@
+/**
+ * `skep up`: runs a config until a signal. The first stops taking work and lets turns in flight end within the grace;
+ * the second cuts them short, to be taken up again by the next `skep up`. Each says what happens next.
+ */
+import type { Command } from 'commander';
+import { Option } from 'commander';
+import { loadConfig } from '../config/index.ts';
+import type { Config } from '../config/index.ts';
+import { openLog } from '../log/index.ts';
+import { LOG_LEVELS } from '../model/index.ts';
+import type { LogLevel } from '../model/index.ts';
+import { toNpub } from '../nostr/index.ts';
+import { start } from '../root.ts';
+import type { Running } from '../root.ts';
+import { systemClock, systemRandom } from '../system/index.ts';
+import { ago, plural, print, tell } from './print.ts';
+import { exitCodeFor, watchSignals } from './signals.ts';
+import type { EndSignal } from './signals.ts';
+import { VERSION } from './version.ts';
+
+interface UpFlags {
+  readonly config: string;
+  readonly logLevel?: LogLevel;
+}
+
+export function upVerb(program: Command): void {
+  program
+    .command('up')
+    .description('run the agents of a config until SIGINT or SIGTERM')
+    .option('-c, --config <file>', 'the config file', 'skep.yaml')
+    .addOption(new Option('--log-level <level>', 'instead of the config\'s').choices(LOG_LEVELS))
+    .action(async (flags: UpFlags) => {
+      process.exitCode = await up(flags);
+    });
+}
+
+/** Resolves with the exit code; rejects with what kept it from starting or ended it. */
+async function up({ config: file, logLevel }: UpFlags): Promise<number> {
+  const config = loadConfig(file);
+  const log = openLog(logLevel ?? config.logLevel);
+  for (const warning of config.warnings) log.warn(warning);
+  const ending = watchEnding(config);
+  try {
+    const running = await start(config, {
+      clock: systemClock, random: systemRandom, log, version: VERSION, nodePath: process.execPath, environment: process.env,
+    });
+    tellStart(config, running);
+    ending.follow(running);
+    await running.closed;
+    const code = await ending.exitCode();
+    print('stopped');
+    return code;
+  } finally {
+    ending.stop();
+  }
+}
+
+interface Ending {
+  /** From now on signals end `running`; one that came before does so at once. */
+  readonly follow: (running: Running) => void;
+  /** Rejects with what went wrong while closing. */
+  readonly exitCode: () => Promise<number>;
+  readonly stop: () => void;
+}
+
+function watchEnding({ graceMs }: Config): Ending {
+  let running: Running | undefined;
+  let asked = false;
+  let closing: Promise<void> | undefined;
+  let forcedBy: EndSignal | undefined;
+  const close = (): void => {
+    closing = running?.close(graceMs);
+    // Looked at in `exitCode`, when everything has ended.
+    closing?.catch(() => undefined);
+  };
+  const stop = watchSignals({
+    first: () => {
+      asked = true;
+      tell(running === undefined ? 'stopping as soon as it has started; press again to end now' : promise(running, graceMs));
+      close();
+    },
+    second: (signal) => {
+      forcedBy = signal;
+      if (running === undefined) process.exit(exitCodeFor(signal));
+      tell('ending now: turns in flight are cut short and come back at the next start; once more ends without waiting');
+      running.force();
+    },
+  });
+  return {
+    follow: (started) => {
+      running = started;
+      if (asked) close();
+    },
+    exitCode: async () => {
+      await closing;
+      return forcedBy === undefined ? 0 : exitCodeFor(forcedBy);
+    },
+    stop,
+  };
+}
+
+function promise(running: Running, graceMs: number): string {
+  const turns = running.snapshot().agents.reduce((sum, agent) => sum + agent.turns.length, 0);
+  return turns === 0
+    ? 'stopping: no turn in flight'
+    : `stopping: up to ${ago(graceMs)} for ${plural(turns, 'turn')} in flight; press again to end now`;
+}
+
+function tellStart(config: Config, running: Running): void {
+  const where = config.relay.type === 'embedded' ? `the relay in the box, ${running.relayUrl}` : running.relayUrl;
+  print(`skep ${VERSION}: ${plural(config.agents.length, 'agent')} on ${where}`);
+  for (const { name, pubkey } of config.agents) print(`  ${name}  ${toNpub(pubkey)}`);
+  print('Ctrl-C stops');
+}
