@@ -153,6 +153,8 @@ describe('a group', () => {
       log: silentLog,
       limits: { ...DEFAULT_LIMITS, ...SHORT },
     });
+    // Nor does a look at it make it ours.
+    await group.remember();
     expect(await group.end()).toEqual([]);
     meet(pid);
     expect(alive(pid)).toBe(true);

@@ -95,6 +95,10 @@ describe('what is kept of a turn', () => {
     const seen = outputCounter(10);
     for (let chunk = 0; chunk < 1_000; chunk += 1) seen.add({ type: 'message', text: '0123456789' });
     expect(seen.output()).toMatchObject({ text: '0123456789', textCut: true, updates: 1_000 });
+    // All of it kept would be more than a string can hold.
+    const megabyte = 'x'.repeat(1_000_000);
+    for (let chunk = 0; chunk < 600; chunk += 1) seen.add({ type: 'message', text: megabyte });
+    expect(seen.output()).toMatchObject({ text: '0123456789', updates: 1_600 });
   });
 });
 
@@ -134,6 +138,13 @@ describe('the tail of stderr', () => {
     const endless = stderrTail(10, redacted);
     endless.push(Buffer.from(nsec.repeat(100)));
     expect(endless.text()).toBe('[…]');
+  });
+});
+
+describe('redaction', () => {
+  it('leaves no rest of a secret that holds another', () => {
+    const redacted = redactorFor({ A_KEY: '12345678', B_TOKEN: 'begin-12345678-end' });
+    expect(redacted('begin-12345678-end and 12345678')).toBe('<redacted> and <redacted>');
   });
 });
 
