@@ -42,12 +42,15 @@ export async function findStored(
   const found = new Map<number, { readonly id: string; readonly createdAtSec: number }>();
   for (const query of queries) {
     const limit = Math.min(query.filter.limit ?? limits.defaultLimit, limits.maxLimit);
-    const { from, where, params, time, distinct } = select(query, reader, untilSeq);
+    const { from, where, params, time, copies } = select(query, reader, untilSeq);
     const rows = limit === 0 ? [] : await store.read(sql(
-      `SELECT ${distinct} e.seq, e.id, e.created_at FROM ${from} WHERE ${where} ORDER BY ${time} DESC, e.id LIMIT ?`,
-      ...params, limit,
+      `SELECT e.seq, e.id, e.created_at FROM ${from} WHERE ${where} ORDER BY ${time} DESC, e.id LIMIT ?`,
+      ...params, limit * copies,
     ));
+    const taken = new Set<number>();
     for (const row of rows) {
+      if (taken.size === limit) break;
+      taken.add(Number(row['seq']));
       found.set(Number(row['seq']), { id: String(row['id']), createdAtSec: seconds(Number(row['created_at'])) });
     }
   }
@@ -59,8 +62,10 @@ export async function findStored(
 /** How many events any of the queries finds (NIP-45); `limit` takes no part. */
 export async function countStored(store: Store, queries: readonly Query[], reader: Reader): Promise<number> {
   const parts = queries.map((query) => select(query, reader, Number.MAX_SAFE_INTEGER));
-  const union = parts.map(({ from, where }) => `SELECT e.seq FROM ${from} WHERE ${where}`).join(' UNION ');
-  const [row] = await store.read(sql(`SELECT count(*) AS n FROM (${union})`, ...parts.flatMap(({ params }) => params)));
+  const union = parts.map(({ from, where }) => `SELECT e.seq FROM ${from} WHERE ${where}`).join(' UNION ALL ');
+  const [row] = await store.read(sql(
+    `SELECT count(DISTINCT seq) AS n FROM (${union})`, ...parts.flatMap(({ params }) => params),
+  ));
   return Number(row?.['n'] ?? 0);
 }
 
@@ -81,8 +86,11 @@ interface Selection {
   readonly params: readonly SqlValue[];
   /** The column that carries the order of the index read. */
   readonly time: string;
-  /** Two values of one tag may both lead to the same event. */
-  readonly distinct: '' | 'DISTINCT';
+  /**
+   * How often one event may be found: once for each value of the tag read. DISTINCT would say so too, but reads all
+   * there is before it says anything; this way the limit still stops the query. An event has one channel at most.
+   */
+  readonly copies: number;
 }
 
 function select({ filter, beforeId }: Query, reader: Reader, untilSeq: number): Selection {
@@ -109,7 +117,7 @@ function select({ filter, beforeId }: Query, reader: Reader, untilSeq: number): 
     where: conditions.map((condition) => condition.sql).join(' AND '),
     params: conditions.flatMap((condition) => condition.params),
     time,
-    distinct: drivers.length > 1 ? 'DISTINCT' : '',
+    copies: driving === 'h' ? 1 : Math.max(1, drivers.length),
   };
 }
 
