@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { Line } from '../../../src/broker/feed/line.ts';
 import { Failure } from '../../../src/model/index.ts';
+import type { Statement } from '../../../src/store/index.ts';
 import { until } from '../upstream/clock.ts';
 import { mention } from '../upstream/events.ts';
 import { A, B, members, World } from './world.ts';
@@ -87,6 +88,28 @@ describe('the consumer', () => {
     release();
     await gate;
     expect(await world.rows()).toContainEqual([A, floor, floor]);
+  });
+
+  it('hears nothing of a channel whose beginning is being written when the feed is closed', async () => {
+    const world = await World.open();
+    let writes = 0;
+    let release = (): void => {};
+    const gate = new Promise<void>((resolve) => { release = resolve; });
+    const store = {
+      read: world.store.read.bind(world.store),
+      write: async (...statements: readonly Statement[]) => {
+        writes += 1;
+        if (writes === 2) await gate;
+        return world.store.write(...statements);
+      },
+    };
+    await world.start({ channels: [A], store });
+    await until(() => writes === 2);
+    const stopping = world.stop();
+    release();
+    await stopping;
+    expect(world.story).toEqual([]);
+    expect(await world.rows()).toHaveLength(2);
   });
 
   it('hears that the positions could not be read, and nothing else', async () => {

@@ -104,6 +104,9 @@ describe('NIP-42', () => {
     const end = run(parked.state, [tick], later(T0, 20_250));
     expect(end.state.link.status).toBe('waiting');
     expect(end.commands).toContainEqual({ type: 'disconnect' });
+    // One that comes in time has its own 20 s.
+    const met = run(parked.state, [challenge(), signed], later(T0, 10_000));
+    expect(run(met.state, [tick], later(T0, 29_999)).state.link.status).toBe('authenticating');
   });
 
   it('connects anew when AUTH is not answered in 20 s, and keeps what waits', () => {

@@ -154,9 +154,9 @@ describe('subscriptions', () => {
     // What the fetch brought came after what the subscription is to be handed.
     expect((await fetched).events).toHaveLength(3);
     upstream.unsubscribe('s');
-    release();
-    const next = collecting('t');
+    const next = collecting('s');
     upstream.subscribe(next.spec);
+    release();
     await until(() => next.eoses === 1);
     expect([taken.events.length, taken.eoses, next.events.length]).toEqual([1, 0, 3]);
   });
