@@ -48,7 +48,7 @@ export class ChannelBook {
     if (foreign !== undefined) {
       throw new Failure(
         'config',
-        `relay key: expected that of ${foreign.pubkey}, who signed this store's channels, found that of ${options.self}`,
+        `relay key: expected that of ${foreign.pubkey}, who signed the stored channels, found that of ${options.self}`,
       );
     }
     return new ChannelBook(options, restoreChannels(records));
