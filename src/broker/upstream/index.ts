@@ -5,6 +5,6 @@
  */
 export { openUpstream } from './driver.ts';
 export type {
-  Connect, Socket, SocketHandlers, SubscriptionSpec, Upstream, UpstreamCounters, UpstreamOptions,
+  Socket, SocketHandlers, SubscriptionSpec, Upstream, UpstreamOptions,
 } from './ports.ts';
 export { normalizeRelayUrl } from './url.ts';
