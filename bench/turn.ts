@@ -101,7 +101,7 @@ async function openParts(path: string): Promise<Parts> {
     },
     async close() {
       await store.close();
-      sink.stdin?.end();
+      sink.stdin.end();
       await once(sink, 'exit');
     },
   };

@@ -27,9 +27,9 @@ function cut(line) {
 
 function colourOf(line) {
   if (line.includes('✓')) return '#9ece6a';
-  if (/^\d  /.test(line)) return '#ffc857';
-  if (/ s  (owner|guest) /.test(line)) return '#7dcfff';
-  if (/ s  demo /.test(line)) return '#f7768e';
+  if (/^\d {2}/.test(line)) return '#ffc857';
+  if (/ s {2}(owner|guest) /.test(line)) return '#7dcfff';
+  if (/ s {2}demo /.test(line)) return '#f7768e';
   return '#d8d2c4';
 }
 

@@ -12,10 +12,9 @@ export type { ReapOptions } from './leftovers.ts';
 export { describeEnd } from './ends.ts';
 export { mayStart, newBreaker, nextStartAt, stepBreaker } from './breaker-machine.ts';
 export type { BreakerCommand, BreakerInput, BreakerState, BreakerStep } from './breaker-machine.ts';
-export { DEFAULT_LIMITS } from './limits.ts';
 export type { AcpLimits } from './limits.ts';
 export { ENV_CREDENTIAL, ENV_ENDPOINT } from './ports.ts';
 export type {
   AgentProcess, LaunchPlan, LineTap, PermissionAnswer, PermissionPolicy, PermissionRequest, ProcessEnd, PromptOutcome,
-  PromptRequest, SessionLabel, SessionRefused, SessionRequest, SessionStarted, StandingHint, StopReason, TurnOutput,
+  PromptRequest, SessionRefused, SessionRequest, SessionStarted, StandingHint, StopReason, TurnOutput,
 } from './ports.ts';

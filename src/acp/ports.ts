@@ -2,7 +2,6 @@
  * What a running agent program is to the supervisor: one process, its sessions, one call at a time each with a
  * deadline of ours. Everything that waits settles when the process ends.
  */
-import type { ChannelId } from '../model/index.ts';
 
 /** How to start a program. `env` is the whole environment of the child: nothing is inherited. */
 export interface LaunchPlan {
@@ -126,8 +125,3 @@ export type SessionRefused =
 /** Where a credential and an endpoint go in the child's environment. */
 export const ENV_ENDPOINT = 'SKEP_BROKER_URL';
 export const ENV_CREDENTIAL = 'SKEP_CREDENTIAL';
-
-/** The channel a session serves, for logs. */
-export interface SessionLabel {
-  readonly channelId: ChannelId;
-}

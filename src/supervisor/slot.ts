@@ -86,10 +86,9 @@ export class Slot {
   }
 
   async #keepAlive(): Promise<void> {
-    const { signal } = this.#stopping;
-    while (!signal.aborted) {
+    while (!this.#isStopping()) {
       await this.#pauseUntil(nextStartAt(this.#breaker));
-      if (!signal.aborted) await this.#live();
+      if (!this.#isStopping()) await this.#live();
     }
   }
 

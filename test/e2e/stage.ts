@@ -47,8 +47,6 @@ export interface Stage {
   close(): Promise<void>;
 }
 
-export const guestKey = generateSecretKey();
-
 export async function openStage({ rules, agent = [], environment = {}, log = silentLog }: StageOptions): Promise<Stage> {
   const directory = temporaryDirectory();
   const gates = join(directory, 'gates');

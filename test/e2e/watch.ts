@@ -16,16 +16,16 @@ export class Watch {
 
   /** Resolves with the first value that is neither undefined nor false. */
   async until<T>(what: string, find: () => T | undefined | false, patienceMs = PATIENCE_MS): Promise<T> {
-    let late = false;
+    const patience = { over: false };
     const timer = setTimeout(() => {
-      late = true;
+      patience.over = true;
       this.look();
     }, patienceMs);
     try {
       for (;;) {
         const found = find();
         if (found !== undefined && found !== false) return found;
-        if (late) throw new Error(`${what}: not seen within ${patienceMs} ms; there is ${this.#describe()}`);
+        if (patience.over) throw new Error(`${what}: not seen within ${patienceMs} ms; there is ${this.#describe()}`);
         await new Promise<void>((resolve) => { this.#waiting.push(resolve); });
       }
     } finally {

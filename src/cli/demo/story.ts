@@ -139,14 +139,14 @@ export class Story {
   }
 
   async #until(what: string, holds: () => boolean): Promise<void> {
-    let late = false;
+    const patience = { over: false };
     const cancel = this.#clock.wake(later(this.#clock.now(), PATIENCE_MS), () => {
-      late = true;
+      patience.over = true;
       this.wake();
     });
     try {
       while (!holds()) {
-        if (late) throw new Failure('not_seen', `demo: ${what} was not seen within ${PATIENCE_MS / 1000} s`);
+        if (patience.over) throw new Failure('not_seen', `demo: ${what} was not seen within ${PATIENCE_MS / 1000} s`);
         await new Promise<void>((resolve) => { this.#waiting.push(resolve); });
       }
     } finally {
