@@ -146,6 +146,7 @@ function embeddedRelay(
     clock,
     random,
     log,
+    agentOwners: config.agents.map(({ pubkey, owner }) => ({ agent: pubkey, owner })),
     seedChannels: relay.channels.map(({ id, name }) => ({
       id, name, visibility: 'private',
       members: [
