@@ -12,4 +12,5 @@ export { filterToWire, matchesFilter, parseFilter } from './filter.ts';
 export type { Filter } from './filter.ts';
 export { attest, attestationIn, checkAttestation } from './attestation.ts';
 export type { Attestation } from './attestation.ts';
+export { WAKING_KINDS } from './kinds.ts';
 export { parsePubkey, parseSecretKey, toNpub } from './keys.ts';

@@ -6,7 +6,7 @@
  * in: a verified event. out: a rule and a hop count, or a reason. Never: a look at the content.
  */
 import type { Pubkey } from '../model/index.ts';
-import { mentions } from '../nostr/index.ts';
+import { mentions, WAKING_KINDS } from '../nostr/index.ts';
 import type { VerifiedEvent } from '../nostr/index.ts';
 
 export type RespondTo = 'owner-only' | 'allowlist' | 'anyone' | 'nobody';
@@ -39,8 +39,6 @@ export interface AdmitFacts {
 export type Sifted = { readonly pass: true; readonly rule: string } | { readonly pass: false; readonly reason: GateRefusal };
 export type Admitted = { readonly pass: true; readonly hops: number } | { readonly pass: false; readonly reason: GateRefusal };
 
-/** Kind 9 (channel message), 40007 (reminder), 46010 (approval requested): what a person or a clock addresses to us. */
-export const WAKING_KINDS: readonly number[] = [9, 40_007, 46_010];
 /** Agents' messages in a row, with no person between, that are still answered: a politeness loop ends here. */
 export const MAX_HOPS = 8;
 /** The tag on everything skep writes for itself (notices, cards): it never wakes an agent, ours or a sibling's. */

@@ -5,11 +5,12 @@
  */
 import { later, secondsOf } from '../../model/index.ts';
 import type { ChannelId, Clock, Pubkey, Seconds } from '../../model/index.ts';
+import { WAKING_KINDS } from '../../nostr/index.ts';
 import type { Filter, VerifiedEvent } from '../../nostr/index.ts';
 import { RESUME_OVERLAP_SEC } from '../ports.ts';
 import type { AgentIdentity, ResumePoint } from '../ports.ts';
 import type { SubscriptionSpec } from '../upstream/index.ts';
-import { CATCH_UP_MS, FOLLOWED_KINDS, MAX_CATCH_UP } from './limits.ts';
+import { CATCH_UP_MS, MAX_CATCH_UP } from './limits.ts';
 
 export interface ChannelOptions {
   readonly channelId: ChannelId;
@@ -106,7 +107,7 @@ export class Channel {
 function channelFilter({ channelId, pubkey, subscribe, resumePoint }: ChannelOptions): Filter {
   const point = resumePoint();
   const tags = new Map([['h', [channelId]], ...(subscribe === 'mentions' ? [['p', [pubkey]] as const] : [])]);
-  const filter: Filter = { kinds: FOLLOWED_KINDS, tags };
+  const filter: Filter = { kinds: WAKING_KINDS, tags };
   if (point === undefined) return filter;
   // A position is never before its floor, but a row may say anything.
   const readSec = Math.max(point.floorSec, point.seenSec);

@@ -1,7 +1,5 @@
 /** Every number of the feed: its unit, its reason, and what happens at it. */
 
-/** The kinds asked for in a channel; the gate decides later what becomes work. NIP-29 chat. */
-export const FOLLOWED_KINDS = [9] as const;
 /** How far the very first start of an agent reaches back: what was said while it was being set up. */
 export const FIRST_START_SEC = 60;
 /** A read position is written at most this often: a stale one only means that more is read again. */

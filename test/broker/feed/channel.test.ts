@@ -31,7 +31,7 @@ function channelOf(take: (event: VerifiedEvent) => boolean = () => true): {
 
 describe('a channel', () => {
   it('asks from the read position, back by 15 minutes', () => {
-    expect(channelOf().channel.spec.filters()).toEqual([{ kinds: [9], tags: new Map([['h', [CHANNEL]]]), since: START - 930 }]);
+    expect(channelOf().channel.spec.filters()).toEqual([{ kinds: [9, 40_007, 46_010], tags: new Map([['h', [CHANNEL]]]), since: START - 930 }]);
   });
 
   it('hands stored events on oldest first at EOSE, and moves its position once', async () => {

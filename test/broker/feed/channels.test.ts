@@ -14,7 +14,7 @@ describe('finding channels', () => {
     await world.start();
     expect(await world.asked('members')).toEqual({ kinds: [39_002], '#p': [agent.pubkey] });
     expect(await world.asked('membership-notif')).toEqual({ kinds: [44_100, 44_101], '#p': [agent.pubkey], since: start - 900 });
-    expect(await world.asked(`ch-${A}`)).toEqual({ kinds: [9], '#h': [A], '#p': [agent.pubkey], since: start - 900 });
+    expect(await world.asked(`ch-${A}`)).toEqual({ kinds: [9, 40_007, 46_010], '#h': [A], '#p': [agent.pubkey], since: start - 900 });
     await until(() => world.items.length === 2);
     expect(world.story).toEqual(['+A', 'now']);
     expect(world.feed?.channels()).toEqual([A]);
@@ -23,7 +23,7 @@ describe('finding channels', () => {
   it('follows configured channels at once, on a relay that knows no groups, and asks for all messages where it shall', async () => {
     const world = await World.open();
     await world.start({ channels: [A, B], subscribe: 'all' });
-    expect(await world.asked(`ch-${A}`)).toEqual({ kinds: [9], '#h': [A], since: world.nowSec - 960 });
+    expect(await world.asked(`ch-${A}`)).toEqual({ kinds: [9, 40_007, 46_010], '#h': [A], since: world.nowSec - 960 });
     await world.asked(`ch-${B}`);
     world.shelf.put(mention(B, 'hello', world.nowSec));
     await until(() => world.items.length === 3);

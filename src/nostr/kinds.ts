@@ -1,0 +1,7 @@
+/** Kinds that more than one room has to agree on. */
+
+/**
+ * What a person or a clock addresses to an agent: 9 (channel message), 40007 (reminder), 46010 (approval requested).
+ * Only these are asked for and only these wake; Buzz's harness has the same list.
+ */
+export const WAKING_KINDS: readonly number[] = [9, 40_007, 46_010];
