@@ -4,7 +4,6 @@
  */
 import { refuse, unreachable } from '../model/index.ts';
 import type { Refusal } from '../model/index.ts';
-import type { NotStored } from './archive.ts';
 
 export type Prefix =
   'invalid' | 'restricted' | 'rate-limited' | 'blocked' | 'error' | 'auth-required' | 'duplicate';
@@ -12,6 +11,9 @@ export type RelayRefusal = Refusal<Prefix>;
 
 /** What an EVENT or AUTH comes to; `note` is the text of a positive OK, often empty. */
 export type Answer = { readonly ok: true; readonly note: string } | RelayRefusal;
+
+/** Why an entry was not stored: it is there already, a newer one is at its address, or its author had it deleted. */
+export type NotStored = 'duplicate' | 'superseded' | 'deleted';
 
 export const ACCEPTED: Answer = { ok: true, note: '' };
 

@@ -10,6 +10,7 @@ import type { UnverifiedEvent, VerifiedEvent } from '../nostr/index.ts';
 import { sql } from '../store/index.ts';
 import type { Statement, Store } from '../store/index.ts';
 import type { Audience } from './access.ts';
+import type { NotStored } from './answers.ts';
 import { addressOf, KIND } from './kinds.ts';
 
 /** A verified event with its text and audience, each made once. */
@@ -20,9 +21,6 @@ export interface Entry {
   /** The event in the same write that this one stands or falls with: what the relay says because of it. */
   readonly because?: EventId;
 }
-
-/** Why an entry was not stored: it is there already, a newer one is at its address, or its author had it deleted. */
-export type NotStored = 'duplicate' | 'superseded' | 'deleted';
 
 /**
  * Stores all entries and runs `extra` in one commit. The result is each entry's place (`seq`, rising) or undefined
