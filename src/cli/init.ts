@@ -50,10 +50,10 @@ function init(directory: string): void {
 type Planned = readonly [name: string, text: string, mode: number];
 
 function writeAll(target: string, files: readonly Planned[]): void {
-  const taken = files.find(([name]) => exists(join(target, name)));
-  if (taken !== undefined) throw alreadyThere(join(target, taken[0]));
   const undo: (() => void)[] = [];
   try {
+    const taken = files.find(([name]) => exists(join(target, name)));
+    if (taken !== undefined) throw alreadyThere(join(target, taken[0]));
     for (const [name, text, mode] of files) {
       const path = join(target, name);
       makeFolder(dirname(path), dirname(path) === target ? 0o755 : 0o700, undo);
@@ -84,13 +84,15 @@ function alreadyThere(path: string): Failure {
 }
 
 function asFailure(target: string, error: unknown): unknown {
-  if (!(error instanceof Error) || !('code' in error)) return error;
+  if (error instanceof Failure || !(error instanceof Error) || !('code' in error)) return error;
   const path = 'path' in error && typeof error.path === 'string' ? error.path : target;
   switch (error.code) {
     case 'EEXIST':
       return alreadyThere(path);
     case 'ENOSPC':
       return new Failure('storage_full', `init: ${path}: the disk is full; nothing was written`, { cause: error });
+    case 'ENOTDIR':
+      return new Failure('storage_failed', `init: a part of ${path} is not a directory; nothing was written`, { cause: error });
     case 'EACCES':
     case 'EPERM':
     case 'EROFS':

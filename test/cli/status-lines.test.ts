@@ -1,0 +1,39 @@
+import { expect, it } from 'vitest';
+import { ago, plural } from '../../src/cli/print.ts';
+import { statusLines } from '../../src/cli/status-lines.ts';
+import { sampleReport } from '../control/report-sample.ts';
+
+const NOW_MS = 1_790_000_012_000;
+
+it('tells everything of a report, one line a thing', () => {
+  expect(statusLines(sampleReport(), NOW_MS)).toEqual([
+    `skep 0.1.0, process ${process.pid}, up since 12 s`,
+    'relay in the box ws://127.0.0.1:7447, 2 connections',
+    '',
+    'helper  npub10xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vqpkge6d',
+    '  relay    waiting, ws://127.0.0.1:7447, 1 channel, 3 failed attempts, last: connection refused',
+    '  inbox    4 queued, 3 dispatched, 20 done, 1 dead',
+    '  process  4711 busy, 2 sessions',
+    '  process  backoff, 0 sessions, last end: exited with 1',
+    '  turn     t-1 in 6a3f3d52, 3 events, for 11 s',
+  ]);
+});
+
+it('shows what a relay said on one line, escaped and without secrets', () => {
+  const report = sampleReport();
+  const [agent] = report.agents;
+  if (agent === undefined) return expect.fail('no agent');
+  const secret = 'nsec1qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqsmhltgl';
+  const upstream = { ...agent.upstream, lastError: `no\n\u001B[31m\u202E${secret}` };
+  const text = statusLines({ ...report, stopping: true, agents: [{ ...agent, upstream, turns: [] }] }, NOW_MS).join('|');
+  expect(text).toContain('last: no\\u{a}\\u{1b}[31m\\u{202e}<redacted>|');
+  expect(text).toContain(', stopping since ');
+  expect(text).toContain('|  turn     none in flight');
+});
+
+it('counts and tells time as people do', () => {
+  expect([plural(0, 'turn'), plural(1, 'turn'), plural(2, 'process')]).toEqual(['0 turns', '1 turn', '2 processes']);
+  expect([-5, 119_000, 120_000, 7_199_000, 11_100_000, 187_200_000].map(ago)).toEqual(
+    ['0 s', '119 s', '2 min', '119 min', '3 h 5 min', '2 d 4 h'],
+  );
+});

@@ -1,0 +1,68 @@
+/** The command line itself: help, version, mistakes, exit codes. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { FAILURES } from '../../src/model/index.ts';
+import { temporaryDirectory } from '../setup/temp.ts';
+import { runSkep, stopAll } from './skep.ts';
+
+afterEach(stopAll);
+
+const ROOT = new URL('../../', import.meta.url);
+const VERBS = ['init', 'up', 'status', 'relay', 'demo'];
+
+describe('help', () => {
+  it('names every verb and every exit code', async () => {
+    const { code, stdout, stderr } = await runSkep(['--help'], temporaryDirectory());
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    for (const verb of VERBS) expect(stdout).toMatch(new RegExp(`^ {2}${verb}\\b`, 'm'));
+    for (const { exit } of Object.values(FAILURES)) expect(stdout).toMatch(new RegExp(`^ {2}${exit} `, 'm'));
+  });
+
+  it.each(VERBS)('is there for %s, in both spellings', async (verb) => {
+    const directory = temporaryDirectory();
+    const [flag, word] = await Promise.all([runSkep([verb, '--help'], directory), runSkep(['help', verb], directory)]);
+    expect(flag.stdout).toContain(`Usage: skep ${verb}`);
+    expect(word).toEqual(flag);
+  });
+
+  it('is shown, as a mistake, for no words at all', async () => {
+    const { code, stdout, stderr } = await runSkep([], temporaryDirectory());
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toContain('Usage: skep');
+  });
+});
+
+it('prints the version of the package', async () => {
+  const { version } = JSON.parse(readFileSync(new URL('package.json', ROOT), 'utf8')) as { readonly version: string };
+  expect(await runSkep(['--version'], temporaryDirectory())).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' });
+});
+
+it('documents every exit code', () => {
+  const page = readFileSync(new URL('docs/operations.md', ROOT), 'utf8');
+  for (const { exit } of Object.values(FAILURES)) expect(page).toContain(`| ${exit} |`);
+});
+
+describe('a mistake is one line and exit code 2', () => {
+  it.each([
+    [['stauts'], 'unknown command \'stauts\' (Did you mean status?); see skep --help'],
+    [['--bogus'], 'unknown option \'--bogus\'; see skep --help'],
+    [['up', '--bogus'], 'unknown option \'--bogus\'; see skep --help'],
+    [['up', 'extra'], 'too many arguments for \'up\'. Expected 0 arguments but got 1.; see skep --help'],
+    [['up', '-c'], 'option \'-c, --config <file>\' argument missing; see skep --help'],
+    [['up', '--log-level', 'loud'], 'option \'--log-level <level>\' argument \'loud\' is invalid. Allowed choices are debug, info, warn, error, silent.; see skep --help'],
+    [['relay', '--port', '65536'], 'option \'-p, --port <number>\' argument \'65536\' is invalid. expected a whole number 0..65535; see skep --help'],
+    [['relay', '--port', '-1'], 'option \'-p, --port <number>\' argument \'-1\' is invalid. expected a whole number 0..65535; see skep --help'],
+    [['up'], 'config: found skep.yaml, which does not exist; skep init writes one'],
+    [['status'], 'config: found skep.yaml, which does not exist; skep init writes one'],
+  ])('%j', async (args, line) => {
+    expect(await runSkep(args, temporaryDirectory())).toEqual({ code: 2, stdout: '', stderr: `skep: ${line}\n` });
+  });
+});
+
+it('status says when nobody runs', async () => {
+  const directory = temporaryDirectory();
+  expect(await runSkep(['status', '--data', 'here'], directory)).toEqual({
+    code: 7, stdout: '', stderr: `skep: ${join(directory, 'here', 'skep.sock')}: no supervisor is running here; start one with skep up\n`,
+  });
+});
