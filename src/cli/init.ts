@@ -8,7 +8,7 @@ import { dirname, join, relative, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { nsecEncode } from 'nostr-tools/nip19';
 import { Failure } from '../model/index.ts';
-import type { Pubkey, Random } from '../model/index.ts';
+import type { FailureCode, Pubkey, Random } from '../model/index.ts';
 import { parseSecretKey, toNpub } from '../nostr/index.ts';
 import { systemRandom } from '../system/index.ts';
 import { configTemplate } from './init-template.ts';
@@ -86,19 +86,21 @@ function alreadyThere(path: string): Failure {
 function asFailure(target: string, error: unknown): unknown {
   if (error instanceof Failure || !(error instanceof Error) || !('code' in error)) return error;
   const path = 'path' in error && typeof error.path === 'string' ? error.path : target;
+  const failed = (code: FailureCode, what: string): Failure =>
+    new Failure(code, `init: ${what}; nothing was written`, { cause: error });
   switch (error.code) {
     case 'EEXIST':
       return alreadyThere(path);
     case 'ENOSPC':
-      return new Failure('storage_full', `init: ${path}: the disk is full; nothing was written`, { cause: error });
+      return failed('storage_full', `${path}: the disk is full`);
     case 'ENOTDIR':
-      return new Failure('storage_failed', `init: a part of ${path} is not a directory; nothing was written`, { cause: error });
+      return failed('storage_failed', `a part of ${path} is not a directory`);
     case 'EACCES':
     case 'EPERM':
     case 'EROFS':
-      return new Failure('storage_readonly', `init: ${path} cannot be written; nothing was written`, { cause: error });
+      return failed('storage_readonly', `${path} cannot be written`);
     default:
-      return new Failure('storage_failed', `init: ${path}: ${String(error.code)}; nothing was written`, { cause: error });
+      return failed('storage_failed', `${path}: ${String(error.code)}`);
   }
 }
 

@@ -41,7 +41,7 @@ async function run(argv: readonly string[]): Promise<number> {
 
 function composeProgram(): Command {
   const program = new Command('skep')
-    .description('A home for AI agents on Nostr: keeps them running, hands each one compiled turn at a time, holds their keys.')
+    .description('A home for AI agents on Nostr: keeps them running, hands each one turn at a time, holds their keys.')
     .version(VERSION, '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print help; after a verb, the help of that verb')
     .helpCommand('help [verb]', 'print the help of a verb')

@@ -14,8 +14,8 @@ export interface SignalHandlers {
 }
 
 /**
- * One Ctrl-C can arrive twice: from the terminal and, forwarded, from a parent such as npm. The same signal again within
- * this time is the same wish.
+ * One Ctrl-C can arrive twice: from the terminal and, forwarded, from a parent such as npm. The same signal again
+ * within this time is the same wish.
  */
 const SAME_PRESS_MS = 300;
 

@@ -1,5 +1,5 @@
 /** A status report as lines for people. Pure: what comes from the outside is shortened and escaped. */
-import type { AgentReport, ProcessReport, StatusReport } from '../control/index.ts';
+import type { AgentReport, ProcessReport, StatusReport, TurnReport } from '../control/index.ts';
 import { shortId } from '../model/index.ts';
 import { toNpub } from '../nostr/index.ts';
 import { ago, plural, safe } from './print.ts';
@@ -15,7 +15,8 @@ export function statusLines(report: StatusReport, nowMs: number): readonly strin
   ];
 }
 
-function agentLines({ name, pubkey, upstream, processes, turns, inbox }: AgentReport, nowMs: number): readonly string[] {
+function agentLines(agent: AgentReport, nowMs: number): readonly string[] {
+  const { name, pubkey, upstream, processes, turns, inbox } = agent;
   const { phase, url, attempts, channels, lastError } = upstream;
   const trouble = [
     ...(attempts > 0 ? [plural(attempts, 'failed attempt')] : []),
@@ -26,9 +27,14 @@ function agentLines({ name, pubkey, upstream, processes, turns, inbox }: AgentRe
     row('relay', `${phase}, ${safe(url)}, ${[plural(channels.length, 'channel'), ...trouble].join(', ')}`),
     row('inbox', `${inbox.queued} queued, ${inbox.dispatched} dispatched, ${inbox.done} done, ${inbox.dead} dead`),
     ...processes.map((process) => row('process', processText(process))),
-    ...(turns.length === 0 ? [row('turn', 'none in flight')] : turns.map(({ turnId, channelId, sinceMs, events }) =>
-      row('turn', `${shortId(safe(turnId))} in ${shortId(channelId)}, ${plural(events, 'event')}, for ${ago(nowMs - sinceMs)}`))),
+    ...(turns.length === 0 ? [row('turn', 'none in flight')] : turns.map((turn) => row('turn', turnText(turn, nowMs)))),
   ];
+}
+
+function turnText({ turnId, channelId, sinceMs, events }: TurnReport, nowMs: number): string {
+  return [
+    `${shortId(safe(turnId))} in ${shortId(channelId)}`, plural(events, 'event'), `for ${ago(nowMs - sinceMs)}`,
+  ].join(', ');
 }
 
 function processText({ pid, state, sessions, lastEnd }: ProcessReport): string {

@@ -42,7 +42,8 @@ async function up({ config: file, logLevel }: UpFlags): Promise<number> {
   const ending = watchEnding(config);
   try {
     const running = await start(config, {
-      clock: systemClock, random: systemRandom, log, version: VERSION, nodePath: process.execPath, environment: process.env,
+      clock: systemClock, random: systemRandom, log,
+      version: VERSION, nodePath: process.execPath, environment: process.env,
     });
     tellStart(config, running);
     ending.follow(running);
@@ -76,7 +77,8 @@ function watchEnding({ graceMs }: Config): Ending {
   const stop = watchSignals({
     first: () => {
       asked = true;
-      tell(running === undefined ? 'stopping as soon as it has started; press again to end now' : promise(running, graceMs));
+      const early = 'stopping as soon as it has started; press again to end now';
+      tell(running === undefined ? early : promise(running, graceMs));
       close();
     },
     second: (signal) => {

@@ -24,9 +24,11 @@ const MEANINGS: Readonly<Record<string, string>> = {
   UNEXPECTED_TOKEN: 'an unexpected character',
 };
 
-export function parseSource(
-  text: string,
-): { readonly ok: true; readonly source: SourceDocument } | { readonly ok: false; readonly line: number; readonly detail: string } {
+export type Parsed =
+  | { readonly ok: true; readonly source: SourceDocument }
+  | { readonly ok: false; readonly line: number; readonly detail: string };
+
+export function parseSource(text: string): Parsed {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: true, version: '1.2' });
   const [problem] = [...document.errors, ...document.warnings];

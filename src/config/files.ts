@@ -13,15 +13,18 @@ export type Read<T> = ({ readonly ok: true } & T) | { readonly ok: false; readon
 const MAX_KEY_FILE_BYTES = 4_096;
 const OTHERS = 0o077;
 
-export function readKeyFile(path: string, label: string): Read<{ readonly secretKey: Uint8Array; readonly pubkey: Pubkey }> {
-  const file = readSmallFile(path, label, MAX_KEY_FILE_BYTES);
-  if (!file.ok) return file;
-  const mode = file.stats.mode & 0o777;
+export function readKeyFile(
+  path: string, label: string,
+): Read<{ readonly secretKey: Uint8Array; readonly pubkey: Pubkey }> {
+  const read = readSmallFile(path, label, MAX_KEY_FILE_BYTES);
+  if (!read.ok) return read;
+  const mode = read.stats.mode & 0o777;
   if ((mode & OTHERS) !== 0) {
     const octal = mode.toString(8).padStart(4, '0');
-    return no(`${shown(label)} has mode ${octal}, expected 0600: others can read or change it; chmod 600 ${shown(label)}`);
+    const file = shown(label);
+    return no(`${file} has mode ${octal}, expected 0600: others can read or change it; chmod 600 ${file}`);
   }
-  const key = parseSecretKey(file.text);
+  const key = parseSecretKey(read.text);
   return key.ok ? key : no(`${shown(label)}: ${key.detail}`);
 }
 

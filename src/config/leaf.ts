@@ -31,6 +31,9 @@ export function leaf<T>(expected: string, read: (value: unknown) => T | Mistake 
   });
 }
 
+/** How a sentence about a member begins that is not in the schema. */
+export const UNKNOWN_MEMBER = 'unknown member';
+
 /** A mapping of exactly these members. */
 export function closed<Shape extends z.core.$ZodLooseShape>(
   shape: Shape, expected: string,
@@ -41,7 +44,8 @@ export function closed<Shape extends z.core.$ZodLooseShape>(
       const known = Object.keys(shape);
       const [stranger = ''] = issue.keys;
       const near = nearest(stranger, known);
-      return near === undefined ? `unknown member, known here: ${known.join(', ')}` : `unknown member, did you mean ${near}?`;
+      const hint = near === undefined ? `known here: ${known.join(', ')}` : `did you mean ${near}?`;
+      return `${UNKNOWN_MEMBER}, ${hint}`;
     },
   });
 }
@@ -70,9 +74,10 @@ export function text(expected: string, maxBytes = 4_096): Leaf<string> {
   return leaf(expected, (value) => {
     if (typeof value !== 'string' || value.trim() === '') return undefined;
     if (holdsSecretKey(value)) return new Mistake(`found a secret key, expected ${expected}`);
-    if (value.includes('\0') || !value.isWellFormed()) return new Mistake(`found text that is not well-formed, expected ${expected}`);
+    if (!isPlain(value)) return new Mistake(`found text that is not well-formed, expected ${expected}`);
     const bytes = Buffer.byteLength(value);
-    return bytes <= maxBytes ? value : new Mistake(`found ${bytes} bytes, expected ${expected} of at most ${maxBytes} bytes`);
+    if (bytes <= maxBytes) return value;
+    return new Mistake(`found ${bytes} bytes, expected ${expected} of at most ${maxBytes} bytes`);
   });
 }
 
@@ -92,7 +97,8 @@ export function duration(minMs: number, maxMs: number): Leaf<number> {
 
 export function publicKey(expected: string): Leaf<Pubkey> {
   return leaf(expected, (value): Pubkey | Mistake | undefined => {
-    if (typeof value === 'number') return new Mistake(`found a number, expected ${expected}; put it in quotation marks`);
+    // 64 digits without quotation marks are a number to YAML.
+    if (typeof value === 'number') return new Mistake(`found a number, expected ${expected}; put it in quotes`);
     const parsed = typeof value === 'string' ? parsePubkey(value) : undefined;
     return parsed?.ok === true ? parsed.pubkey : undefined;
   });
@@ -113,16 +119,29 @@ export function environment(): Leaf<Readonly<Record<string, string>>> {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
     const env: Record<string, string> = {};
     for (const [name, content] of Object.entries(value)) {
-      if (holdsSecretKey(name)) return new Mistake('found a secret key as a name, expected letters, digits and _');
-      if (!ENV_NAME.test(name)) return new Mistake(`found the name "${shown(name)}", expected letters, digits and _`);
-      if (OURS.test(name)) return new Mistake(`found ${name}, expected no name that begins with SKEP_: those are set by skep`);
-      if (typeof content !== 'string') return new Mistake(`${name}: expected a text, put it in quotation marks`);
-      if (looksLikeKey(content)) return new Mistake(`${name}: found what looks like a Nostr secret key; agents hold no key`);
-      if (content.includes('\0') || !content.isWellFormed()) return new Mistake(`${name}: found text that is not well-formed`);
+      const mistake = nameMistake(name) ?? contentMistake(content);
+      if (mistake !== undefined || typeof content !== 'string') return new Mistake(`${shown(name)}: ${mistake ?? ''}`);
       env[name] = content;
     }
     return env;
   });
+}
+
+function nameMistake(name: string): string | undefined {
+  if (holdsSecretKey(name)) return 'found a secret key as a name';
+  if (!ENV_NAME.test(name)) return 'expected a name of letters, digits and _';
+  return OURS.test(name) ? 'expected no name that begins with SKEP_: those are set by skep' : undefined;
+}
+
+function contentMistake(content: unknown): string | undefined {
+  if (typeof content !== 'string') return 'expected a text, put it in quotation marks';
+  if (looksLikeKey(content)) return 'found what looks like a Nostr secret key; agents hold no key';
+  return isPlain(content) ? undefined : 'found text that is not well-formed';
+}
+
+/** What a command line and an environment can carry. */
+function isPlain(text: string): boolean {
+  return !text.includes('\0') && text.isWellFormed();
 }
 
 function looksLikeKey(content: string): boolean {

@@ -11,6 +11,7 @@ import type { Config } from './config.ts';
 import { parseSource } from './document.ts';
 import type { Path, SourceDocument } from './document.ts';
 import { readSmallFile } from './files.ts';
+import { UNKNOWN_MEMBER } from './leaf.ts';
 import { shown } from './found.ts';
 import { resolveConfig } from './resolve.ts';
 import type { Fail } from './resolve.ts';
@@ -52,7 +53,7 @@ function firstOf(issues: readonly z.core.$ZodIssue[], source: SourceDocument): T
   const told = issues.map((issue): Told & { readonly rank: number } => {
     const path = issue.path.filter((step) => typeof step !== 'symbol');
     const stranger = issue.code === 'unrecognized_keys' ? issue.keys.slice(0, 1) : [];
-    const isStranger = stranger.length > 0 || issue.message.startsWith('unknown member');
+    const isStranger = stranger.length > 0 || issue.message.startsWith(UNKNOWN_MEMBER);
     return { path: [...path, ...stranger], message: issue.message, rank: isStranger ? 0 : 1 };
   });
   told.sort((a, b) => a.rank - b.rank || source.lineOf(a.path) - source.lineOf(b.path));

@@ -29,7 +29,8 @@ export function resolveConfig(file: string, written: Written, fail: Fail): Omit<
   }
   const agents = written.agents.map((agent, index) => resolveAgent(folder, agent, ['agents', index], fail));
   refuseTwins(agents, fail);
-  return { file, relay: resolveRelay(written, fail), dataDirectory, logLevel: written.log, graceMs: written.grace, agents };
+  const relay = resolveRelay(written, fail);
+  return { file, relay, dataDirectory, logLevel: written.log, graceMs: written.grace, agents };
 }
 
 function resolveRelay({ relay, embedded }: Written, fail: Fail): RelayConfig {
@@ -82,7 +83,9 @@ function resolveOwner(
 ): Pubkey {
   const owner = agent.owner ?? attestation?.owner;
   if (owner === undefined) return fail(at('owner'), 'missing, expected owner or attestation');
-  if (owner === pubkey) return fail(at('owner'), 'found the agent\'s own key, expected the key of the person it belongs to');
+  if (owner === pubkey) {
+    return fail(at('owner'), 'found the agent\'s own key, expected the key of the person it belongs to');
+  }
   if (attestation !== undefined && attestation.owner !== owner) {
     return fail(at('owner'), 'found another owner than the attestation names, expected the same');
   }
@@ -116,7 +119,8 @@ function resolveDirectory(path: string, label: string, fail: (sentence: string) 
   try {
     return statSync(path).isDirectory() ? path : fail(`found ${shown(label)}, which is not a directory`);
   } catch (error) {
-    return error instanceof Error && 'syscall' in error ? fail(`found ${shown(label)}, ${reasonOf(error)}`) : raise(error);
+    if (!(error instanceof Error && 'syscall' in error)) throw error;
+    return fail(`found ${shown(label)}, ${reasonOf(error)}`);
   }
 }
 
@@ -125,7 +129,9 @@ function resolveInstructions(
 ): string | undefined {
   const file = agent['instructions-file'];
   if (file === undefined) return agent.instructions;
-  if (agent.instructions !== undefined) return fail(at('instructions-file'), 'found instructions, too, expected one of them');
+  if (agent.instructions !== undefined) {
+    return fail(at('instructions-file'), 'found instructions, too, expected one of them');
+  }
   const read = readSmallFile(resolve(folder, file), file, MAX_INSTRUCTIONS_BYTES);
   return read.ok ? read.text : fail(at('instructions-file'), read.sentence);
 }
@@ -134,9 +140,12 @@ function resolveInstructions(
 function refuseContradictions(agent: WrittenAgent, at: (member: string) => Path, fail: Fail): void {
   const { 'idle-timeout': idle, 'hard-timeout': hard, 'respond-to': respondTo, allowlist } = agent;
   if (idle >= hard) {
-    fail(at('idle-timeout'), `found ${formatDuration(idle)}, expected less than hard-timeout (${formatDuration(hard)})`);
+    const expected = `expected less than hard-timeout (${formatDuration(hard)})`;
+    fail(at('idle-timeout'), `found ${formatDuration(idle)}, ${expected}`);
   }
-  if (respondTo === 'allowlist' && allowlist === undefined) fail(at('allowlist'), 'missing, expected with respond-to: allowlist');
+  if (respondTo === 'allowlist' && allowlist === undefined) {
+    fail(at('allowlist'), 'missing, expected with respond-to: allowlist');
+  }
   if (respondTo !== 'allowlist' && allowlist !== undefined) fail(at('allowlist'), 'only with respond-to: allowlist');
 }
 
@@ -158,10 +167,8 @@ function refuseTwins(agents: readonly AgentConfig[], fail: Fail): void {
       fail(['agents', index, 'name'], `found "${agent.name}" again, expected a name of its own`);
     }
     const twin = earlier.find((other) => other.pubkey === agent.pubkey);
-    if (twin !== undefined) fail(['agents', index, 'key'], `found the key of agent ${twin.name}, expected one of its own`);
+    if (twin !== undefined) {
+      fail(['agents', index, 'key'], `found the key of agent ${twin.name}, expected one of its own`);
+    }
   });
-}
-
-function raise(error: unknown): never {
-  throw error;
 }

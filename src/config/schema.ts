@@ -24,7 +24,9 @@ const relay = leaf('embedded, or a URL that begins with ws:// or wss://', (value
   if (value === 'embedded') return { type: 'embedded' } as const;
   if (typeof value !== 'string' || !/^wss?:\/\//i.test(value) || !URL.canParse(value)) return undefined;
   const url = new URL(value);
-  if (url.username !== '' || url.password !== '') return new Mistake('found a URL with a password, expected one without');
+  if (url.username !== '' || url.password !== '') {
+    return new Mistake('found a URL with a password, expected one without');
+  }
   if (url.hash !== '') return new Mistake('found a URL with a fragment (#), expected one without');
   return { type: 'remote', url: url.href } as const;
 });
@@ -46,7 +48,10 @@ const embedded = closed(
 
 const argument = text('a text', 32_768);
 const args = list(argument, { min: 0, max: 256, expected: 'a list of at most 256 texts' });
-const custom = closed({ command: text('a program'), args: args.default([]) }, 'a catalogue name, or a mapping of command and args');
+const custom = closed(
+  { command: text('a program'), args: args.default([]) },
+  'a catalogue name, or a mapping of command and args',
+);
 const catalogued = leaf(`one of ${adapterNames.join(', ')}, or a mapping of command and args`, (value) => {
   if (typeof value !== 'string') return undefined;
   const profile = findAdapter(value);
@@ -98,7 +103,9 @@ const agent = closed(
       min: 1, max: 1_000, expected: 'a list of 1..1000 public keys',
     }).optional(),
     subscribe: word(['mentions', 'all']).default('mentions'),
-    channels: list(channel(), { min: 1, max: 500, expected: 'a list of 1..500 channel ids, or no such member for all' }).optional(),
+    channels: list(channel(), {
+      min: 1, max: 500, expected: 'a list of 1..500 channel ids, or no such member for all',
+    }).optional(),
     processes: count(1, 32).default(1),
     session: word(['channel', 'thread']).default('channel'),
     gather: duration(0, 10_000).default(200),

@@ -7,10 +7,10 @@ const PROCESSES_A_CORE = 4;
 export function warningsOf(config: Omit<Config, 'warnings'>, cores: number): readonly string[] {
   const processes = config.agents.reduce((sum, agent) => sum + agent.processes, 0);
   const most = cores * PROCESSES_A_CORE;
+  const machine = `${cores} ${cores === 1 ? 'core' : 'cores'}`;
+  const crowded = `${processes} agent processes on ${machine}: expect them to wait for each other beyond ${most}`;
   return [
-    ...(processes > most
-      ? [`${processes} agent processes on ${cores} ${cores === 1 ? 'core' : 'cores'}: expect them to wait for each other beyond ${most}`]
-      : []),
+    ...(processes > most ? [crowded] : []),
     ...relayWarnings(config.relay),
     ...config.agents.flatMap(agentWarnings),
   ];
@@ -18,10 +18,12 @@ export function warningsOf(config: Omit<Config, 'warnings'>, cores: number): rea
 
 function relayWarnings(relay: Config['relay']): readonly string[] {
   if (relay.type === 'embedded') {
-    return isLoopback(relay.host) ? [] : [`the relay listens on ${relay.host}: other machines can reach it, unencrypted`];
+    const open = `the relay listens on ${relay.host}: other machines can reach it, unencrypted`;
+    return isLoopback(relay.host) ? [] : [open];
   }
   const { protocol, hostname } = new URL(relay.url);
-  return protocol === 'ws:' && !isLoopback(hostname) ? [`the relay is reached over ws://, unencrypted; use wss://`] : [];
+  const plain = protocol === 'ws:' && !isLoopback(hostname);
+  return plain ? ['the relay is reached over ws://, unencrypted; use wss://'] : [];
 }
 
 function agentWarnings({ name, respondTo, permission }: AgentConfig): readonly string[] {

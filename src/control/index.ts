@@ -1,6 +1,7 @@
 /**
  * A running supervisor, seen from outside its process: who holds the data directory, and how it is doing.
- * in: src/model, the broker's status types. out: the directory's lock, the status socket, its client, the report's type.
+ * in: src/model, the broker's status types.
+ * out: the directory's lock, the status socket, its client, the report's type.
  */
 export { askStatus } from './client.ts';
 export { lockDataDirectory } from './lock.ts';
