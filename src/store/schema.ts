@@ -47,7 +47,7 @@ export const SUPERVISOR_SCHEMA: Migrations = [
     claimed_at_ms INTEGER NOT NULL,
     UNIQUE (community, principal, request_id)
   );
-  CREATE INDEX journal_open ON journal (community, principal, id) WHERE status <> 'done';
+  CREATE INDEX journal_open ON journal (id) WHERE status <> 'done';
   CREATE INDEX journal_turn ON journal (turn) WHERE turn IS NOT NULL;
   CREATE INDEX journal_pages ON journal (claimed_at_ms) WHERE action = 'channel.read' AND result IS NOT NULL;
 

@@ -2,8 +2,8 @@
  * SQLite through libsql (better-sqlite3's interface, prebuilt): WAL, synchronous FULL, one connection, group commit.
  *
  * Writes queue while the loop is busy and share the next commit. The first write of an idle store is committed on the
- * next turn of the event loop, so that requests read from sockets in the same turn join it. Each call is guarded by a
- * savepoint as soon as it shares: a failing statement undoes its own call and no other.
+ * next turn of the event loop, so that requests read from sockets in the same turn join it. When a call of a shared
+ * commit fails, the batch is run again with a savepoint around each: a failing statement undoes its own call alone.
  */
 import Database from 'libsql';
 import { Failure } from '../model/index.ts';
@@ -100,32 +100,60 @@ class SqliteStore implements Store {
     this.#scheduled = undefined;
     const batch = this.#waiting;
     this.#waiting = [];
-    const settle: (() => void)[] = [];
-    try {
-      this.#run('BEGIN IMMEDIATE');
-      for (const call of batch) settle.push(this.#perform(call, batch.length > 1));
-      this.#run('COMMIT');
-    } catch (error) {
-      this.#rollback();
-      const failure = storageFailure(error, this.#file);
-      for (const call of batch) call.reject(failure);
+    const [first] = batch;
+    if (first !== undefined && batch.length === 1 && first.statements.length === 1) {
+      this.#commitAlone(first);
       return;
     }
+    try {
+      this.#transact(batch, false);
+    } catch (error) {
+      const failure = this.#undo(error);
+      // Who waited for the lock in vain does not wait again; any other failure may be one call's alone.
+      if (batch.length > 1 && failure.code !== 'storage_busy') this.#commitGuarded(batch);
+      else for (const call of batch) call.reject(failure);
+    }
+  }
+
+  /** One call of the batch failed, and nothing is on disk: once more, so that it undoes its own work and no other's. */
+  #commitGuarded(batch: readonly Waiting[]): void {
+    try {
+      this.#transact(batch, true);
+    } catch (error) {
+      const failure = this.#undo(error);
+      for (const call of batch) call.reject(failure);
+    }
+  }
+
+  /** The batch in one transaction; its callers are told after the commit, and only then. */
+  #transact(batch: readonly Waiting[], guarded: boolean): void {
+    this.#run('BEGIN IMMEDIATE');
+    const settle = batch.map((call) => this.#perform(call, guarded));
+    this.#run('COMMIT');
     for (const done of settle) done();
   }
 
+  /** A statement alone is a transaction of its own: without BEGIN and COMMIT it costs two calls of the driver less. */
+  #commitAlone(call: Waiting): void {
+    try {
+      call.resolve(call.statements.map((statement) => this.#all(statement.sql, statement.params)));
+    } catch (error) {
+      call.reject(storageFailure(error, this.#file));
+    }
+  }
+
   /** Runs one call inside the open transaction; what it returns tells the caller, after the commit. */
-  #perform(call: Waiting, shared: boolean): () => void {
-    if (shared) this.#run('SAVEPOINT one');
+  #perform(call: Waiting, guarded: boolean): () => void {
+    if (guarded) this.#run('SAVEPOINT one');
     try {
       const rows = call.statements.map((statement) => this.#all(statement.sql, statement.params));
-      if (shared) this.#run('RELEASE one');
+      if (guarded) this.#run('RELEASE one');
       return () => {
         call.resolve(rows);
       };
     } catch (error) {
       // A full disk rolls the whole transaction back by itself: then nobody's work stands, and all are told.
-      if (!shared || !this.#database.inTransaction) throw error;
+      if (!guarded || !this.#database.inTransaction) throw error;
       this.#run('ROLLBACK TO one');
       this.#run('RELEASE one');
       return () => {
@@ -156,12 +184,13 @@ class SqliteStore implements Store {
     return statement;
   }
 
-  #rollback(): void {
+  #undo(error: unknown): Failure {
     try {
       if (this.#database.inTransaction) this.#run('ROLLBACK');
     } catch {
       // The transaction is gone with the connection's trouble; the callers are told the first cause.
     }
+    return storageFailure(error, this.#file);
   }
 
   #closedFailure(): Failure {
