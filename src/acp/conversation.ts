@@ -30,7 +30,7 @@ import type { Redactor } from './redaction.ts';
 import type { CallResult } from './sdk-client.ts';
 import { newSessionParams, readSessionId, readStopReason } from './session-request.ts';
 import { Turn } from './turn.ts';
-import { within } from './waiting.ts';
+import { afterReading, within } from './waiting.ts';
 
 /** Session ids remembered to notice one that is given twice; the oldest are forgotten. */
 const MAX_SESSIONS = 1_024;
@@ -150,6 +150,9 @@ export class Conversation {
 
   async #converse(turn: Turn, { sessionId, blocks }: PromptRequest): Promise<void> {
     const prompt = blocks.map((text) => ({ type: 'text' as const, text }));
+    // What an earlier turn said after its end may lie in the pipe, read by nobody yet. It is not this turn's.
+    await afterReading();
+    turn.open();
     const called = await this.connection.calls.prompt({ sessionId, prompt });
     // Whatever it is called, we made it end: the end of the process tells the turn, and its work is not taken for done.
     if (this.#stopping) return;

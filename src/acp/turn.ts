@@ -29,7 +29,7 @@ export class Turn {
   readonly #seen: OutputCounter;
   readonly #settle: (outcome: PromptOutcome) => void;
   #state: TurnState;
-  #sealed = false;
+  #hearing = false;
   #disarm: (() => void) | undefined;
   #armedAt: number | undefined;
 
@@ -55,14 +55,19 @@ export class Turn {
     this.#arm();
   }
 
-  /** False when the turn's output is complete and the update belongs to no turn. */
+  /** False when the turn has not begun to speak, or its output is complete: the update belongs to no turn. */
   update(update: Update): boolean {
-    if (!this.#sealed) this.#seen.add(update);
-    return !this.#sealed;
+    if (this.#hearing) this.#seen.add(update);
+    return this.#hearing;
+  }
+
+  /** The prompt is about to be sent: from here on what the agent says is of this turn. */
+  open(): void {
+    this.#hearing = true;
   }
 
   seal(): void {
-    this.#sealed = true;
+    this.#hearing = false;
   }
 
   #perform(command: TurnCommand): void {

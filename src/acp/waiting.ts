@@ -17,6 +17,14 @@ export function within<T>(clock: Clock, ms: number, promise: Promise<T>): Promis
   });
 }
 
+/** Resolves when everything that lay in a pipe at the call has been read: one whole round of the event loop. */
+export function afterReading(): Promise<void> {
+  return new Promise((resolve) => {
+    // The first may come before this round's reads, the second comes after the next one's.
+    setImmediate(() => setImmediate(resolve));
+  });
+}
+
 export function pause(clock: Clock, ms: number): Promise<void> {
   return new Promise((resolve) => {
     clock.wake(later(clock.now(), ms), resolve);
