@@ -69,7 +69,8 @@ describe('the status socket', () => {
     await openSample(path);
     expect(await exchange(path, 'x'.repeat(100_000), 1).catch(() => '')).toBe('');
     expect((await askStatus(path, 5_000)).pid).toBe(process.pid);
-  });
+    // Sooner than a silent connection would be ended.
+  }, 8_000);
 
   it('says so when the report cannot be made, and lives on', async () => {
     const path = freshPath();
@@ -94,7 +95,7 @@ describe('the status socket', () => {
     const closed = once(socket, 'close');
     await Promise.all([control.close(), control.close(), closed]);
     expect(existsSync(path)).toBe(false);
-  });
+  }, 8_000);
 });
 
 describe('a path that is taken', () => {
