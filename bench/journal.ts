@@ -121,14 +121,14 @@ function bareLoop(database: Database.Database): () => void {
   database.exec('PRAGMA synchronous = FULL');
   for (const script of SUPERVISOR_SCHEMA) database.exec(script);
   const claim = database.prepare(`INSERT INTO journal
-    (community, principal, request_id, digest, action, owner, status, claimed_at_ms) VALUES (?, ?, ?, ?, ?, ?, 'claimed', ?)`);
+    (namespace, request_id, digest, action, owner, status, claimed_at_ms) VALUES (1, ?, ?, ?, ?, 'claimed', ?)`);
   const finish = database.prepare("UPDATE journal SET status = 'done', result = ? WHERE id = ?");
-  const { community, principal } = NAMESPACE;
+  database.prepare('INSERT INTO journal_namespace (community, principal) VALUES (?, ?)').run([NAMESPACE.community, NAMESPACE.principal]);
   const result = '{"type":"broker_result","protocolVersion":1,"requestId":"-","status":"succeeded","action":"storage.get","outcome":{}}';
   return () => {
     for (let count = 0; count < ACTIONS; count += 1) {
       serial += 1;
-      const { lastInsertRowid } = claim.run([community, principal, requestId(serial), digestOf(BODY), 'storage.get', 'bench', Date.now()]);
+      const { lastInsertRowid } = claim.run([requestId(serial), digestOf(BODY), 'storage.get', 'bench', Date.now()]);
       finish.run([result, Number(lastInsertRowid)]);
     }
   };

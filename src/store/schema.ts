@@ -30,12 +30,20 @@ export const SUPERVISOR_SCHEMA: Migrations = [
   CREATE INDEX inbox_live ON inbox (agent, seq) WHERE status IN ('queued', 'dispatched');
   CREATE INDEX inbox_channel ON inbox (agent, channel, seq);
 
+  -- broker/journal: a principal in a community, the namespace of its request ids. A number stands for it in the journal:
+  -- the names would be most of every row and index entry, and so of what each commit writes.
+  CREATE TABLE journal_namespace (
+    id INTEGER PRIMARY KEY,
+    community TEXT NOT NULL,
+    principal TEXT NOT NULL,
+    UNIQUE (community, principal)
+  );
+
   -- broker/journal: one row a brokered operation, kept as long as the principal can submit. Owner is the run of the
   -- broker that may go on with the row; a read's result is discarded after a while, the row stays as its tombstone.
   CREATE TABLE journal (
     id INTEGER PRIMARY KEY,
-    community TEXT NOT NULL,
-    principal TEXT NOT NULL,
+    namespace INTEGER NOT NULL REFERENCES journal_namespace (id),
     request_id TEXT NOT NULL,
     digest TEXT NOT NULL,
     action TEXT NOT NULL,
@@ -45,7 +53,7 @@ export const SUPERVISOR_SCHEMA: Migrations = [
     event TEXT,
     result TEXT,
     claimed_at_ms INTEGER NOT NULL,
-    UNIQUE (community, principal, request_id)
+    UNIQUE (namespace, request_id)
   );
   CREATE INDEX journal_open ON journal (id) WHERE status <> 'done';
   CREATE INDEX journal_turn ON journal (turn) WHERE turn IS NOT NULL;

@@ -150,22 +150,22 @@ describe('a start after a crash', () => {
     return { before, after, retry: async () => told(await post(after.broker.endpoint, after.link.openSession().token, body)) };
   }
 
-  // Writes of a start: the adoption. Then claim, evidence, result.
+  // Writes of a first start: the namespace, the adoption. Then claim, evidence, result.
   it('finishes what was claimed and not signed as having done nothing', async () => {
-    const { after, retry } = await crashed(2);
+    const { after, retry } = await crashed(3);
     expect(await retry()).toBe('failed/internal, replayed');
     expect(after.relay.sent).toEqual([]);
   });
 
   it('sends what was signed and perhaps not sent', async () => {
-    const { after, retry } = await crashed(3);
+    const { after, retry } = await crashed(4);
     await after.relay.sends(1);
     expect(await retry()).toMatch(/^succeeded/);
     expect(after.relay.sent).toHaveLength(1);
   });
 
   it('knows what was done', async () => {
-    const { after, retry } = await crashed(4);
+    const { after, retry } = await crashed(5);
     expect(await retry()).toBe('succeeded, replayed');
     expect(after.relay.sent).toHaveLength(1);
   });

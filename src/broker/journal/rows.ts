@@ -5,7 +5,7 @@
  * Each run of the broker owns the rows it claimed or adopted, and each statement that goes on with a row names the
  * owner and the status it expects: a run that was taken over can finish nothing ("Execution and retries" 2).
  */
-import { asPubkey, Failure } from '../../model/index.ts';
+import { Failure } from '../../model/index.ts';
 import type { Clock, Log, Pubkey } from '../../model/index.ts';
 import { parseEvent, verifyEvent } from '../../nostr/index.ts';
 import type { VerifiedEvent } from '../../nostr/index.ts';
@@ -74,19 +74,33 @@ export const PAGE_KEPT_MS = 3_600_000;
 /** Pages discarded along with one result: enough to keep up, little enough to go unnoticed. */
 const DISCARDED_AT_ONCE = 32;
 
-const COLUMNS = 'id, community, principal, request_id, digest, action, owner, status, event, result';
-const OF_PRINCIPAL = 'community = ? AND principal = ?';
+const COLUMNS = 'id, request_id, digest, action, owner, status, event, result';
 
 export function openRows({ store, clock, log, owner }: RowsOptions): Rows {
-  async function find({ community, principal, requestId }: RecordKey): Promise<FoundRecord | undefined> {
-    const text = `SELECT ${COLUMNS} FROM journal WHERE ${OF_PRINCIPAL} AND request_id = ?`;
-    const [row] = await store.read(sql(text, community, principal, requestId));
-    return row === undefined ? undefined : recordOf(row, owner);
+  const numbers = new Map<string, number>();
+
+  /** The number that stands for a namespace in its rows; given once, and for ever. */
+  async function numberOf({ community, principal }: Namespace): Promise<number> {
+    const name = `${principal} ${community}`;
+    const select = sql('SELECT id FROM journal_namespace WHERE community = ? AND principal = ?', community, principal);
+    const insert = sql('INSERT OR IGNORE INTO journal_namespace (community, principal) VALUES (?, ?)', community, principal);
+    const known = numbers.get(name);
+    if (known !== undefined) return known;
+    const [found] = await store.read(select);
+    const number = wholeOf(found ?? (await store.write(insert, select))[1]?.[0] ?? {}, 'id');
+    numbers.set(name, number);
+    return number;
   }
 
-  async function list(text: string, ...params: Statement['params']): Promise<readonly FoundRecord[]> {
-    const rows = await store.read(sql(`SELECT ${COLUMNS} FROM journal WHERE ${OF_PRINCIPAL} AND ${text}`, ...params));
-    return rows.map((row) => recordOf(row, owner));
+  async function list(namespace: Namespace, text: string, ...params: Statement['params']): Promise<readonly FoundRecord[]> {
+    const where = `SELECT ${COLUMNS} FROM journal WHERE namespace = ? AND ${text}`;
+    const rows = await store.read(sql(where, await numberOf(namespace), ...params));
+    return rows.map((row) => recordOf(row, namespace, owner));
+  }
+
+  async function find({ requestId, ...namespace }: RecordKey): Promise<FoundRecord | undefined> {
+    const [found] = await list(namespace, 'request_id = ?', requestId);
+    return found;
   }
 
   /** Goes on with a row of ours; the statement returns it when it was. */
@@ -108,12 +122,12 @@ export function openRows({ store, clock, log, owner }: RowsOptions): Rows {
   return {
     find,
     async claim({ key, digest, action, turnId, evidence }) {
-      const { community, principal, requestId } = key;
       const status = evidence === undefined ? 'claimed' : 'signed';
       const event = evidence === undefined ? null : JSON.stringify(evidence.event);
       try {
+        const number = await numberOf(key);
         const [[row] = []] = await store.write(
-          sql(CLAIM, community, principal, requestId, digest, action, turnId ?? null, owner, status, event, clock.now()),
+          sql(CLAIM, number, key.requestId, digest, action, turnId ?? null, owner, status, event, clock.now()),
         );
         return row === undefined ? await find(key) : wholeOf(row, 'id');
       } catch (error) {
@@ -129,25 +143,25 @@ export function openRows({ store, clock, log, owner }: RowsOptions): Rows {
         ? goOn(finish, sql(DISCARD, clock.now() - PAGE_KEPT_MS, DISCARDED_AT_ONCE))
         : goOn(finish);
     },
-    async adopt({ community, principal }) {
-      const text = `UPDATE journal SET owner = ? WHERE ${OF_PRINCIPAL} AND status <> 'done'`;
-      await store.write(sql(text, owner, community, principal));
+    async adopt(namespace) {
+      const text = "UPDATE journal SET owner = ? WHERE namespace = ? AND status <> 'done'";
+      await store.write(sql(text, owner, await numberOf(namespace)));
     },
-    open: ({ community, principal }, status, limit) =>
-      list(`status <> 'done' AND status = ? AND owner = ? ORDER BY id DESC LIMIT ?`, community, principal, status, owner, limit),
-    ofTurn: ({ community, principal }, turnId) => list('turn = ? ORDER BY id', community, principal, turnId),
-    async count({ community, principal }) {
-      const text = `SELECT count(*) AS n FROM journal WHERE ${OF_PRINCIPAL}`;
-      const [row = {}] = await store.read(sql(text, community, principal));
+    open: (namespace, status, limit) =>
+      list(namespace, `status <> 'done' AND status = ? AND owner = ? ORDER BY id DESC LIMIT ?`, status, owner, limit),
+    ofTurn: (namespace, turnId) => list(namespace, 'turn = ? ORDER BY id', turnId),
+    async count(namespace) {
+      const text = 'SELECT count(*) AS n FROM journal WHERE namespace = ?';
+      const [row = {}] = await store.read(sql(text, await numberOf(namespace)));
       return wholeOf(row, 'n');
     },
   };
 }
 
 const CLAIM = `INSERT INTO journal
-  (community, principal, request_id, digest, action, turn, owner, status, event, claimed_at_ms)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-  ON CONFLICT (community, principal, request_id) DO NOTHING RETURNING id`;
+  (namespace, request_id, digest, action, turn, owner, status, event, claimed_at_ms)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+  ON CONFLICT (namespace, request_id) DO NOTHING RETURNING id`;
 
 const EVIDENCE = `UPDATE journal SET status = 'signed', event = ?
   WHERE id = ? AND owner = ? AND status = 'claimed' RETURNING id`;
@@ -158,11 +172,10 @@ const FINISH = `UPDATE journal SET status = 'done', result = ?
 const DISCARD = `UPDATE journal SET result = NULL WHERE id IN (
   SELECT id FROM journal WHERE action = 'channel.read' AND result IS NOT NULL AND claimed_at_ms < ? LIMIT ?)`;
 
-function recordOf(row: Row, owner: string): FoundRecord {
-  const principal = asPubkey(textOf(row, 'principal')) ?? corrupt('principal');
+function recordOf(row: Row, { community, principal }: Namespace, owner: string): FoundRecord {
   return {
     rowId: wholeOf(row, 'id'),
-    key: { community: textOf(row, 'community'), principal, requestId: textOf(row, 'request_id') },
+    key: { community, principal, requestId: textOf(row, 'request_id') },
     digest: textOf(row, 'digest'),
     ours: textOf(row, 'owner') === owner,
     state: stateOf(row),

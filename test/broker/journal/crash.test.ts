@@ -61,7 +61,7 @@ const ROWS: readonly Row[] = [
 describe.each(ROWS)('killed $death.when commit $death.write: $because', ({ death, ends }) => {
   it.each(ANSWERS.map((answer, index) => ({ answer, end: ends[index] })))('relay: $answer → $end', async ({ answer, end }) => {
     const open = storeFile();
-    const dying = mortal(open(), death);
+    const dying = mortal(await known(open()), death);
     const before = bench(dying);
     before.relay.answers.push(answer);
     // Without an answer of the relay there is no third commit to die at; then the process just ends there.
@@ -86,7 +86,7 @@ const OWN_DEATHS: readonly Death[] = [
 describe.each(OWN_DEATHS)('a message of our own, killed $when commit $write', (death) => {
   it('is said once, neither lost nor repeated', async () => {
     const open = storeFile();
-    const dying = mortal(open(), death);
+    const dying = mortal(await known(open()), death);
     const before = bench(dying);
     void before.journal.run(before.own(' own:o-1'));
     await dying.died;
@@ -97,6 +97,12 @@ describe.each(OWN_DEATHS)('a message of our own, killed $when commit $write', (d
     expectHonest(after, said.verdict.status);
   });
 });
+
+/** A store that has seen the principal before: the first commit is then the claim. */
+async function known(store: Store): Promise<Store> {
+  await bench(store).journal.adopt(NAMESPACE);
+  return store;
+}
 
 /** A new process on the same file, a second later: an event that is made now is another one than before. */
 async function restart(store: Store, before: Bench): Promise<Bench> {
