@@ -47,7 +47,8 @@ it('the compiler made an envelope that can be checked, and the process was promp
 });
 
 it('the agent acted through the broker, at most once, and the journal kept the evidence', async () => {
-  const [record] = await rows('SELECT * FROM journal');
+  const [record] = await rows(`SELECT principal, action, turn, status, event
+    FROM journal JOIN journal_namespace ON journal_namespace.id = journal.namespace`);
   expect(record).toMatchObject({ principal: stage.agent, action: 'message.reply', turn: turn.turnId, status: 'done' });
   expect(String(record?.['event'])).toContain(answer.id);
 });
