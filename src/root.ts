@@ -18,7 +18,7 @@ import type { Relay } from './relay/index.ts';
 import { relayKey } from './relay-key.ts';
 import { openSqlite, SUPERVISOR_SCHEMA } from './store/index.ts';
 import type { Store } from './store/index.ts';
-import { openSupervisor } from './supervisor/index.ts';
+import { noteLogger, openSupervisor } from './supervisor/index.ts';
 import type { AgentOptions, Observer, ProfileFacts } from './supervisor/index.ts';
 
 /** What comes from outside the program. */
@@ -32,6 +32,7 @@ export interface RootOptions {
   readonly nodePath: string;
   /** The supervisor's own environment; a child gets the allowed part of it. */
   readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Told what the supervisor does, beside the log. */
   readonly observe?: Observer;
 }
 
@@ -54,7 +55,15 @@ interface Closing {
 export async function start(config: Config, options: RootOptions): Promise<Running> {
   const closings: Closing[] = [];
   const closeAll = async (graceMs: number): Promise<void> => {
-    for (const close of closings.splice(0).reverse()) await close(graceMs);
+    const causes: unknown[] = [];
+    for (const close of closings.splice(0).reverse()) {
+      try {
+        await close(graceMs);
+      } catch (error) {
+        causes.push(error);
+      }
+    }
+    if (causes.length > 0) throw causes[0];
   };
   try {
     return await openRooms(config, options, closings, closeAll);
@@ -79,7 +88,11 @@ async function openRooms(
   if (relay !== undefined) closings.push(() => relay.close());
   const relayUrl = relay?.url ?? (config.relay.type === 'remote' ? config.relay.url : '');
 
-  const broker = await openBroker({ relayUrl, identities: config.agents.map(identityOf), store, clock, random, log });
+  const broker = await openBroker({
+    relayUrl, identities: config.agents.map(identityOf), store, clock, random, log,
+    // The box may listen on another port each time; it is its key that makes it the same community.
+    ...(relay && { community: `embedded:${relay.pubkey}` }),
+  });
   closings.push((graceMs) => broker.close(graceMs));
 
   const ending = endOnce(closeAll);
@@ -119,14 +132,15 @@ function endOnce(closeAll: (graceMs: number) => Promise<void>): EndOnce {
   // Whoever only calls `close` need not look at `closed`.
   closed.catch(() => undefined);
   const close = (graceMs: number): Promise<void> => {
-    closing ??= closeAll(graceMs).finally(() => settle?.());
+    // What goes wrong while closing is told by `closed`, after the rest is closed.
+    closing ??= closeAll(graceMs).catch((cause: unknown) => { failure ??= { cause }; }).then(() => settle?.());
     return closing;
   };
   return {
     close,
     fail: (cause) => {
       failure ??= { cause };
-      close(0).catch(() => undefined);
+      void close(0);
     },
     begun: () => closing !== undefined,
     closed,
@@ -175,7 +189,12 @@ interface AgentParts {
 }
 
 function agentOptions({ agent, config, options, broker, store, onFatal }: AgentParts): AgentOptions {
-  const { clock, random, log, version, nodePath, environment, observe = () => undefined } = options;
+  const { clock, random, log, version, nodePath, environment } = options;
+  const toLog = noteLogger(log);
+  const observe: Observer = (note) => {
+    toLog(note);
+    options.observe?.(note);
+  };
   const { command, args } = commandLine(agent.adapter, nodePath, agent.args);
   const own = (credential: SessionCredential): Record<string, string> => ({
     [ENV_ENDPOINT]: credential.endpoint, [ENV_CREDENTIAL]: credential.token,

@@ -25,8 +25,10 @@ import { openSessions } from './sessions.ts';
 import { normalizeRelayUrl, openUpstream } from './upstream/index.ts';
 
 export interface BrokerOptions {
-  /** The community's relay; in normal form it is part of every record's key. */
+  /** The community's relay; in normal form it is part of every record's key, unless `community` is. */
   readonly relayUrl: string;
+  /** What names the community in the journal's keys, where the relay's URL may change from run to run. */
+  readonly community?: string;
   readonly identities: readonly AgentIdentity[];
   readonly store: Store;
   readonly clock: Clock;
@@ -57,6 +59,7 @@ export async function openBroker(options: BrokerOptions): Promise<Broker> {
   const relay = normalizeRelayUrl(options.relayUrl);
   if (!relay.ok) throw new Failure('config', relay.detail);
   refuseTwins(identities);
+  const community = options.community ?? relay.url;
   const keyring = openKeyring(identities, random);
   const sessions = openSessions(random);
   const members = new Map<Pubkey, Member>();
@@ -72,7 +75,7 @@ export async function openBroker(options: BrokerOptions): Promise<Broker> {
       members.get(principal)?.pursuit.doubt();
     },
   });
-  for (const { pubkey } of identities) await journal.adopt({ community: relay.url, principal: pubkey });
+  for (const { pubkey } of identities) await journal.adopt({ community, principal: pubkey });
 
   const host = await openHost({
     dispatch: openDispatch({ sessions, journal, agentOf: (principal) => members.get(principal)?.agent, log }),
@@ -84,7 +87,7 @@ export async function openBroker(options: BrokerOptions): Promise<Broker> {
 
   const cursors = openCursors({ clock, random });
   for (const identity of identities) {
-    const opened = openMember({ ...options, relayUrl: relay.url }, publicIdentity(identity), { keyring, journal, cursors });
+    const opened = openMember({ ...options, relayUrl: relay.url, community }, publicIdentity(identity), { keyring, journal, cursors });
     const link = openLink({ ...opened, journal, sessions, clock, endpoint: host.endpoint });
     members.set(identity.pubkey, { ...opened, link });
     // What an earlier run left in doubt; it waits for the connection by itself.
@@ -116,7 +119,7 @@ interface Shared {
 }
 
 function openMember(
-  { relayUrl, store, clock, random, log, openUpstream: open = openUpstream }: BrokerOptions,
+  { relayUrl, community, store, clock, random, log, openUpstream: open = openUpstream }: BrokerOptions & { readonly community: string },
   identity: PublicIdentity,
   { keyring, journal, cursors }: Shared,
 ): Omit<Member, 'link'> {
@@ -124,7 +127,7 @@ function openMember(
   const signer = { pubkey, keyring, clock, ...(attestation === undefined ? {} : { attestation }) };
   const upstream = open({ url: relayUrl, pubkey, signAuth: authSigner(signer), clock, random, log });
   const publisher = openPublisher({ pubkey, keyring, clock, upstream });
-  const agent = openAgent({ identity, community: relayUrl, upstream, publisher, cursors, clock });
+  const agent = openAgent({ identity, community, upstream, publisher, cursors, clock });
   const feed = openFeed({ upstream, identity, store, clock, log });
   const pursuit = openPursuit({ clock, log, reconcile: () => journal.reconcile(agent.namespace) });
   return { agent, feed, pursuit };

@@ -18,6 +18,7 @@ export type {
   ResumePoint,
   SessionCredential,
   TurnBinding,
+  TurnPublications,
   UpstreamPhase,
   UpstreamStatus,
 } from './ports.ts';

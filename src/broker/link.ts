@@ -2,7 +2,7 @@
 import type { Clock } from '../model/index.ts';
 import type { Agent } from './agent.ts';
 import type { Feed } from './feed/index.ts';
-import { within } from './journal/index.ts';
+import { mayResend, within } from './journal/index.ts';
 import type { Journal, Pursuit } from './journal/index.ts';
 import { isMessage, openOwnMessages } from './own-message.ts';
 import type { AgentLink } from './ports.ts';
@@ -42,8 +42,10 @@ export function openLink({ agent, feed, journal, pursuit, sessions, clock, endpo
     },
     async publishedIn(turnId) {
       await within(pursuit.pass(), PATIENCE_MS, clock);
-      const events = await journal.publishedIn(namespace, turnId, PATIENCE_MS);
-      return events.filter(isMessage).map(({ id }) => id);
+      const { events, open } = await journal.publishedIn(namespace, turnId, PATIENCE_MS);
+      // An old event that a working relay does not have is not sent again either: it is decided, though its record stays.
+      const hopeless = upstream.phase() === 'ready' && open.every((event) => !mayResend(event, clock.now()));
+      return { events: events.filter(isMessage).map(({ id }) => id), undecided: open.length > 0 && !hopeless };
     },
     status() {
       const lastError = upstream.lastError();

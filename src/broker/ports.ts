@@ -77,6 +77,15 @@ export interface OwnMessage {
   readonly turnId: string;
 }
 
+/**
+ * `events` are the messages the relay has accepted, oldest first. `undecided`: a signed message of the turn may be on the
+ * relay or may still get there; ask again before the turn is given to anyone.
+ */
+export interface TurnPublications {
+  readonly events: readonly EventId[];
+  readonly undecided: boolean;
+}
+
 export interface AgentLink {
   readonly pubkey: Pubkey;
   /** Starts the feed. Exactly one consumer; a rejected promise is a bug of the consumer and stops this agent's feed. */
@@ -91,8 +100,8 @@ export interface AgentLink {
   bindTurn(sessionId: string, turn: TurnBinding | undefined): void;
   /** Revokes it: effective on the next byte, also for stored results. */
   closeSession(sessionId: string): void;
-  /** Messages the agent has published in that turn (journal records with a positive outcome), oldest first. */
-  publishedIn(turnId: string): Promise<readonly EventId[]>;
+  /** What the agent has published in that turn. Resolves in bounded time, with `undecided` where that was too short. */
+  publishedIn(turnId: string): Promise<TurnPublications>;
   status(): UpstreamStatus;
 }
 

@@ -5,6 +5,12 @@ import type { FailureCode } from '../model/index.ts';
 const MEANINGS: readonly (readonly [prefix: string, code: FailureCode, what: string])[] = [
   ['SQLITE_FULL', 'storage_full', 'the disk is full; free space and start again'],
   ['SQLITE_READONLY', 'storage_readonly', 'the database cannot be written; check owner and mode of the file and its folder'],
+  // The file system's own words, from making the file before the driver opens it.
+  ['ENOSPC', 'storage_full', 'the disk is full; free space and start again'],
+  ['EROFS', 'storage_readonly', 'the file system is read-only'],
+  ['EACCES', 'storage_readonly', 'the database cannot be written; check owner and mode of the file and its folder'],
+  ['ENOENT', 'storage_readonly', 'the database cannot be opened; check that its folder exists and can be written'],
+  ['ENOTDIR', 'storage_readonly', 'the database cannot be opened; check that its folder exists and can be written'],
   ['SQLITE_CANTOPEN', 'storage_readonly', 'the database cannot be opened; check that its folder exists and can be written'],
   ['SQLITE_CORRUPT', 'storage_corrupt', 'the database is damaged; restore it from a copy or move it away'],
   ['SQLITE_NOTADB', 'storage_corrupt', 'the file is not a database; move it away'],

@@ -5,6 +5,7 @@
  * next turn of the event loop, so that requests read from sockets in the same turn join it. When a call of a shared
  * commit fails, the batch is run again with a savepoint around each: a failing statement undoes its own call alone.
  */
+import { closeSync, openSync } from 'node:fs';
 import Database from 'libsql';
 import { Failure } from '../model/index.ts';
 import { storageFailure } from './failures.ts';
@@ -29,6 +30,8 @@ interface Waiting {
  */
 export function openSqlite(path: string, migrations: Migrations): Store {
   try {
+    // For its owner alone, whatever the folder allows; SQLite gives its other files the same mode.
+    if (path !== ':memory:') closeSync(openSync(path, 'a', 0o600));
     const database = new Database(path, { timeout: BUSY_TIMEOUT_MS });
     try {
       return new SqliteStore(database, path, migrations);

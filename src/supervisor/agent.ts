@@ -18,7 +18,8 @@ import { Flight } from './flight.ts';
 import type { Batch, Entry } from './inbox/entry.ts';
 import { emptyInbox, inboxCounts, nextReadyAt, oldestWaiting, stepInbox } from './inbox/machine.ts';
 import type { Ending, InboxCommand, InboxInput, InboxState } from './inbox/machine.ts';
-import { endedCounts, saveStatement } from './inbox/rows.ts';
+import { saveStatement, storedCounts } from './inbox/rows.ts';
+import type { StoredCounts } from './inbox/rows.ts';
 import { takeUpInbox } from './inbox/take-up.ts';
 import { consider, laneOf } from './intake.ts';
 import { Slot } from './slot.ts';
@@ -36,9 +37,11 @@ export class Agent {
   readonly #flights = new Map<string, Flight>();
   readonly #running = new Set<Promise<void>>();
   #inbox: InboxState;
+  /** Until what the last run left is taken up, the store alone knows what waits. */
+  #left: StoredCounts | undefined;
   #ended = { done: 0, dead: 0 };
   #cancelWake: (() => void) | undefined;
-  #stopping = false;
+  readonly #stopping = new AbortController();
   #outageTold = false;
 
   constructor(options: AgentOptions) {
@@ -52,7 +55,7 @@ export class Agent {
   open(): void {
     for (const slot of this.#slots) slot.open(this.#options.onFatal);
     this.#begin().catch((error: unknown) => {
-      if (!this.#stopping) this.#options.onFatal(error);
+      if (!this.#isStopping()) this.#options.onFatal(error);
     });
   }
 
@@ -61,7 +64,7 @@ export class Agent {
    * What waits in the inbox stays there.
    */
   async stop(graceMs: number): Promise<void> {
-    this.#stopping = true;
+    this.#stopping.abort();
     this.#cancelWake?.();
     await this.#drain(graceMs);
     await Promise.all(this.#slots.map((slot) => slot.stop()));
@@ -86,18 +89,24 @@ export class Agent {
       turns: [...this.#flights.values()].map(({ batch, startedAtMs }) => ({
         turnId: batch.turnId, channelId: batch.channelId, sinceMs: startedAtMs, events: batch.entries.length,
       })),
-      inbox: { ...inboxCounts(this.#inbox), ...this.#ended },
+      inbox: this.#left ?? { ...inboxCounts(this.#inbox), ...this.#ended },
       upstream: link.status(),
     };
   }
 
   async #begin(): Promise<void> {
-    const { store, link, log, name, session } = this.#options;
-    this.#ended = await endedCounts(store, link.pubkey);
-    const entries = await takeUpInbox(store, link, (channel, destination) => laneOf(session, channel, destination));
+    const { store, link, clock, log, name, session } = this.#options;
+    const { signal } = this.#stopping;
+    this.#left = await storedCounts(store, link.pubkey);
+    const entries = await takeUpInbox({
+      store, link, clock, signal, laneOf: (channel, destination) => laneOf(session, channel, destination),
+    });
+    if (entries === undefined || this.#isStopping()) return;
     if (entries.length > 0) log.info('taking up what the last run left', { agent: name, events: entries.length });
-    if (this.#stopping) return;
+    const { done, dead } = await storedCounts(store, link.pubkey);
+    this.#ended = { done, dead };
     await this.#mailbox.add(() => this.#advance([{ type: 'restored', entries }]));
+    this.#left = undefined;
     link.follow((item) => this.#receive(item).catch((error: unknown) => this.#fail(error)));
     this.#pump();
   }
@@ -177,7 +186,7 @@ export class Agent {
 
   /** Hands out turns while a slot is free and a turn is ready; then sleeps until one may be. */
   #pump(): void {
-    if (this.#stopping) return;
+    if (this.#isStopping()) return;
     this.#track(this.#mailbox.add(async () => {
       for (let before = -1; before !== this.#flights.size;) {
         before = this.#flights.size;
@@ -194,7 +203,7 @@ export class Agent {
   }
 
   #hasFreeSlot(): boolean {
-    return !this.#stopping && this.#slots.some((slot) => slot.phase === 'idle');
+    return !this.#isStopping() && this.#slots.some((slot) => slot.phase === 'idle');
   }
 
   /** Lanes whose conversation lives in a process that is busy: they wait for it. */
@@ -217,7 +226,7 @@ export class Agent {
     const flight = new Flight(batch, slot, slot.life, this.#options.clock.now());
     this.#flights.set(batch.turnId, flight);
     flight.life.take();
-    const turn = runTurn({ options: this.#options, directory: this.#directory, flight });
+    const turn = runTurn({ options: this.#options, directory: this.#directory, flight, signal: this.#stopping.signal });
     this.#track(turn.then((report) => this.#settle(flight, report)));
   }
 
@@ -227,7 +236,10 @@ export class Agent {
     await this.#mailbox.add(async () => {
       this.#flights.delete(turnId);
       flight.life.release();
-      const ending: Ending = flight.cause === 'left' ? { how: 'dead', reason: 'left the channel', tell: false } : report.ending;
+      const ending: Ending | undefined =
+        flight.cause === 'left' ? { how: 'dead', reason: 'left the channel', tell: false } : report.ending;
+      // Nobody knows yet whether it was answered: it stays dispatched, for the next start to find out.
+      if (ending === undefined) return;
       await this.#advance([{ type: 'finished', turnId, ending, jitter: random.fraction() }, ...this.#mayTake()]);
     });
     const { outcome, published } = report;
@@ -271,7 +283,7 @@ export class Agent {
   #tellOutage(): void {
     const oldest = oldestWaiting(this.#inbox);
     const allBroken = this.#slots.every((slot) => slot.phase === 'broken');
-    if (this.#outageTold || oldest === undefined || !allBroken || this.#stopping) return;
+    if (this.#outageTold || oldest === undefined || !allBroken || this.#isStopping()) return;
     this.#outageTold = true;
     const how = this.#slots[0]?.lastEnd ?? 'unknown';
     this.#track(this.#options.link.say(outageNotice(oldest, how.replaceAll('_', ' '))));
@@ -283,6 +295,11 @@ export class Agent {
     const cancel = clock.wake(later(clock.now(), graceMs), () => { this.force(); });
     while (this.#flights.size > 0) await Promise.race(this.#running);
     cancel();
+  }
+
+  /** Asked through a method, because it changes while something is awaited. */
+  #isStopping(): boolean {
+    return this.#stopping.signal.aborted;
   }
 
   /** The feed must not forget what could not be stored: it stops here, and the supervisor with it. */

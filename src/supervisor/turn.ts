@@ -17,6 +17,7 @@ import type { HistoryPlace } from './history.ts';
 import type { Batch } from './inbox/entry.ts';
 import type { Ending } from './inbox/machine.ts';
 import type { LaneSession } from './life.ts';
+import { decidedPublication } from './publication.ts';
 import { settle } from './settle.ts';
 import { peopleIn, turnInput } from './turn-input.ts';
 import type { StandingTexts, TurnFacts } from './turn-input.ts';
@@ -25,10 +26,13 @@ export interface TurnWork {
   readonly options: AgentOptions;
   readonly directory: Directory;
   readonly flight: Flight;
+  /** Aborts when the supervisor stops. */
+  readonly signal: AbortSignal;
 }
 
+/** `ending` is absent when a stop came before it was known whether the turn had been answered. */
 export interface TurnReport {
-  readonly ending: Ending;
+  readonly ending?: Ending;
   readonly outcome: string;
   readonly published: readonly EventId[];
 }
@@ -68,14 +72,14 @@ async function prompt({ options, flight: { batch, life: { process } } }: TurnWor
   });
 }
 
-async function conclude(
-  { options, flight: { batch, slot, life } }: TurnWork, session: LaneSession, input: TurnInput, outcome: PromptOutcome,
-): Promise<TurnReport> {
+async function conclude(work: TurnWork, session: LaneSession, input: TurnInput, outcome: PromptOutcome): Promise<TurnReport> {
+  const { options, flight: { batch, slot, life }, signal } = work;
   // A process whose turn did not end by its own word may still be at work. Nothing it does from here on may reach the
   // relay: the turn may be given to another, and a message is answered once.
   if (outcome.status === 'process_ended') life.revoke();
   else if (outcome.status !== 'ended' && outcome.status !== 'error') await life.retire();
-  const published = await options.link.publishedIn(batch.turnId);
+  const published = await decidedPublication(options.link, batch.turnId, options.clock, signal);
+  if (published === undefined) return { outcome: outcome.status, published: [] };
   const { ending, keepSession } = settle(outcome, published.length > 0);
   if (outcome.status === 'ended') {
     slot.ranWell(life);

@@ -97,9 +97,9 @@ describe('what a turn has published', () => {
     link.bindTurn(sessionId, undefined);
     await said('after');
     const contents = (ids: readonly string[]): unknown => ids.map((id) => relay.sent.find((event) => event.id === id)?.content);
-    expect(contents(await link.publishedIn('t-1'))).toEqual(['one', 'two']);
-    expect(contents(await link.publishedIn('t-2'))).toEqual(['three']);
-    expect(await link.publishedIn('t-3')).toEqual([]);
+    expect(contents((await link.publishedIn('t-1')).events)).toEqual(['one', 'two']);
+    expect(contents((await link.publishedIn('t-2')).events)).toEqual(['three']);
+    expect(await link.publishedIn('t-3')).toEqual({ events: [], undecided: false });
   });
 
   it('counts what the relay has, although it did not say so', async () => {
@@ -108,8 +108,20 @@ describe('what a turn has published', () => {
     link.bindTurn(sessionId, { turnId: 't-1', channelId: CHANNEL });
     relay.answers.push('accept silently');
     expect(told(await post(broker.endpoint, token, requestBytes('r-1')))).toBe('indeterminate/outcome_unknown');
-    expect(await link.publishedIn('t-1')).toEqual([relay.sent[0]?.id]);
+    expect(await link.publishedIn('t-1')).toEqual({ events: [relay.sent[0]?.id], undecided: false });
     expect(relay.sent).toHaveLength(1);
+  });
+
+  it('is undecided while a signed message may be on a relay that cannot be read', async () => {
+    const { broker, link, relay } = await bench();
+    const { sessionId, token } = link.openSession();
+    link.bindTurn(sessionId, { turnId: 't-1', channelId: CHANNEL });
+    relay.answers.push('accept silently');
+    relay.readable = false;
+    await post(broker.endpoint, token, requestBytes('r-1'));
+    expect(await link.publishedIn('t-1')).toEqual({ events: [], undecided: true });
+    relay.readable = true;
+    expect(await link.publishedIn('t-1')).toEqual({ events: [relay.sent[0]?.id], undecided: false });
   });
 });
 
@@ -131,7 +143,7 @@ describe('a record in doubt', () => {
     await clock.armed(40_000);
     clock.push(40_000);
     await relay.sends(2);
-    expect(await link.publishedIn('t')).toEqual([]);
+    expect(await link.publishedIn('t')).toEqual({ events: [], undecided: false });
     expect(new Set(relay.sent.map(({ id }) => id)).size).toBe(1);
     expect(clock.alarms).toBe(0);
   });

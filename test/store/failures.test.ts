@@ -11,7 +11,8 @@ describe('storageFailure', () => {
     ['SQLITE_FULL', 'storage_full'], ['SQLITE_READONLY', 'storage_readonly'], ['SQLITE_READONLY_DIRECTORY', 'storage_readonly'],
     ['SQLITE_CANTOPEN', 'storage_readonly'], ['SQLITE_CORRUPT', 'storage_corrupt'], ['SQLITE_CORRUPT_VTAB', 'storage_corrupt'],
     ['SQLITE_NOTADB', 'storage_corrupt'], ['SQLITE_BUSY', 'storage_busy'], ['SQLITE_BUSY_SNAPSHOT', 'storage_busy'],
-    ['SQLITE_LOCKED', 'storage_busy'], ['SQLITE_IOERR', 'storage_failed'], ['', 'storage_failed'],
+    ['SQLITE_LOCKED', 'storage_busy'], ['SQLITE_IOERR', 'storage_failed'], ['ENOSPC', 'storage_full'], ['EROFS', 'storage_readonly'], ['EACCES', 'storage_readonly'],
+    ['ENOENT', 'storage_readonly'], ['', 'storage_failed'],
   ])('%s is %s, names the file and keeps the cause', (driverCode, code) => {
     const cause = driverError(driverCode);
     expect(storageFailure(cause, '/d/skep.db')).toMatchObject({ code, cause, message: expect.stringMatching(/^\/d\/skep\.db: ./) });

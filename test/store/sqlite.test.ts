@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'libsql';
 import { describe, expect, it } from 'vitest';
@@ -76,6 +76,14 @@ describe('openSqlite', () => {
     const store = openSqlite(file(), SCHEMA);
     expect(await store.read(sql('PRAGMA journal_mode'))).toEqual([{ journal_mode: 'wal' }]);
     expect(await store.read(sql('PRAGMA synchronous'))).toEqual([{ synchronous: 2 }]);
+    await store.close();
+  });
+
+  it('makes files that only their owner can read', async () => {
+    const path = file();
+    const store = openSqlite(path, SCHEMA);
+    await store.write(insert('a'));
+    for (const name of [path, `${path}-wal`, `${path}-shm`]) expect(statSync(name).mode & 0o777).toBe(0o600);
     await store.close();
   });
 

@@ -25,9 +25,15 @@ export interface Journal {
   /** Resolves open records from evidence. The number of those that stay in doubt. */
   reconcile(namespace: Namespace): Promise<number>;
   /** Events of the records of a turn that ended well, oldest first; waits for those under way, `patienceMs` at most. */
-  publishedIn(namespace: Namespace, turnId: string, patienceMs: number): Promise<readonly VerifiedEvent[]>;
+  publishedIn(namespace: Namespace, turnId: string, patienceMs: number): Promise<TurnEvents>;
   /** Resolves when no flight is left. */
   drained(): Promise<void>;
+}
+
+/** Signed events of one turn: those that are accepted, and those of which that is not known. Oldest first. */
+export interface TurnEvents {
+  readonly events: readonly VerifiedEvent[];
+  readonly open: readonly VerifiedEvent[];
 }
 
 export interface JournalOptions {
@@ -110,15 +116,18 @@ class FlyingJournal implements Journal {
     return ends.filter(isOpen).length;
   }
 
-  async publishedIn(namespace: Namespace, turnId: string, patienceMs: number): Promise<readonly VerifiedEvent[]> {
+  async publishedIn(namespace: Namespace, turnId: string, patienceMs: number): Promise<TurnEvents> {
     const flying = [...this.#flights.values()].filter(({ record }) => record.operation?.turnId === turnId);
     if (flying.length > 0) await within(Promise.all(flying.map(({ settled }) => settled)), patienceMs, this.#options.clock);
     const records = await this.#rows.ofTurn(namespace, turnId);
-    return records.flatMap(({ state }) =>
-      state.status === 'done' && state.verdict.status === 'succeeded' && state.evidence !== undefined
-        ? [state.evidence.event]
-        : [],
-    );
+    const events: VerifiedEvent[] = [];
+    const open: VerifiedEvent[] = [];
+    for (const { state } of records) {
+      if (!('evidence' in state) || state.evidence === undefined) continue;
+      if (state.status !== 'done') open.push(state.evidence.event);
+      else if (state.verdict.status === 'succeeded') events.push(state.evidence.event);
+    }
+    return { events, open };
   }
 
   async drained(): Promise<void> {

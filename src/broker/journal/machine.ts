@@ -185,8 +185,11 @@ function looking(state: In<'looking'>, input: RecordInput, now: Milliseconds): R
   }
 }
 
-/** Ephemeral events (NIP-01: 20000 to 29999) are never stored, so their absence says nothing; a signal is not renewed. */
-function mayResend(event: VerifiedEvent, now: Milliseconds): boolean {
+/**
+ * Whether an event that a relay does not have is sent again. Ephemeral events (NIP-01: 20000 to 29999) are never stored,
+ * so their absence says nothing; a signal is not renewed.
+ */
+export function mayResend(event: VerifiedEvent, now: Milliseconds): boolean {
   const ephemeral = event.kind >= 20_000 && event.kind < 30_000;
   return !ephemeral && now - millisecondsOf(event.created_at) < RESEND_WINDOW_MS;
 }

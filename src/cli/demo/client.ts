@@ -61,6 +61,19 @@ export class Client {
     });
   }
 
+  /** Calls back for every stored message of the channel and resolves when there are no more. */
+  history(channelId: string, onMessage: (event: Event) => void): Promise<void> {
+    return new Promise((resolve) => {
+      const subscription = this.#relay.subscribe([{ 'kinds': [9], '#h': [channelId] }], {
+        onevent: onMessage,
+        oneose: () => {
+          subscription.close();
+          resolve();
+        },
+      });
+    });
+  }
+
   close(): void {
     this.#relay.close();
   }

@@ -63,16 +63,21 @@ export async function lastHops(store: Store, agent: Pubkey, channel: ChannelId):
   return rows[0] === undefined ? 0 : whole(rows[0], 'hops');
 }
 
-/** Entries that have ended, by how. */
-export async function endedCounts(store: Store, agent: Pubkey): Promise<{ readonly done: number; readonly dead: number }> {
-  const rows = await store.read(
-    sql("SELECT status, COUNT(*) AS n FROM inbox WHERE agent = ? AND status IN ('done', 'dead') GROUP BY status", agent),
-  );
+export interface StoredCounts {
+  readonly queued: number;
+  readonly dispatched: number;
+  readonly done: number;
+  readonly dead: number;
+}
+
+/** The agent's rows by status. */
+export async function storedCounts(store: Store, agent: Pubkey): Promise<StoredCounts> {
+  const rows = await store.read(sql('SELECT status, COUNT(*) AS n FROM inbox WHERE agent = ? GROUP BY status', agent));
   const count = (status: string): number => {
     const row = rows.find((one) => one['status'] === status);
     return row === undefined ? 0 : whole(row, 'n');
   };
-  return { done: count('done'), dead: count('dead') };
+  return { queued: count('queued'), dispatched: count('dispatched'), done: count('done'), dead: count('dead') };
 }
 
 /** What the last run left, in arrival order. */

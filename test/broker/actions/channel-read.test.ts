@@ -119,6 +119,16 @@ describe('a traversal', () => {
     );
   });
 
+  it('of a thread skips nothing between what a relay serves at once and the old root', async () => {
+    const { relay, context } = bench();
+    const root = message('root', START_SEC - 1_000);
+    const replies = Array.from({ length: 40 }, (_, index) => message(`r${index}`, START_SEC - index, [['e', root.id, '', 'reply']]));
+    relay.keep(root, ...replies);
+    relay.maxLimit = 10;
+    const pages = await readAll(context, { rootEventId: root.id });
+    expect(pages.flatMap(({ ids }) => ids)).toEqual(idsOf([...replies, root]));
+  });
+
   it('asks deeper when one second holds more than a page', async () => {
     const { relay, context } = bench();
     const second = Array.from({ length: 90 }, (_, index) => message(`m${index}`));

@@ -1,0 +1,29 @@
+/** Notes as log lines: what an operator wants to see at `info`, and the rest at `debug`. */
+import { unreachable } from '../model/index.ts';
+import type { Log } from '../model/index.ts';
+import type { Note, Observer } from './notes.ts';
+
+export function noteLogger(log: Log): Observer {
+  return ({ type, ...fields }: Note) => {
+    switch (type) {
+      case 'refused':
+        return log.debug('message not for the agent', fields);
+      case 'accepted':
+        return log.debug('message accepted', fields);
+      case 'process_started':
+        return log.info('agent process started', fields);
+      case 'process_ended':
+        return log.info('agent process ended', fields);
+      case 'process_failed':
+        return log.error('agent process cannot be started', fields);
+      case 'turn_started':
+        return log.info('turn started', fields);
+      case 'turn_ended':
+        return log.info('turn ended', fields);
+      case 'gave_up':
+        return log.error('message given up', fields);
+      default:
+        return unreachable(type);
+    }
+  };
+}

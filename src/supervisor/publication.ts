@@ -1,0 +1,35 @@
+/**
+ * Whether a turn has been answered: asked until it is known. While a signed message of the turn may be on the relay, or
+ * on its way there, nobody is given the turn again; waiting costs time, guessing would answer twice.
+ */
+import type { AgentLink } from '../broker/index.ts';
+import { later } from '../model/index.ts';
+import type { Clock, EventId } from '../model/index.ts';
+
+/** Between two questions; each takes up to ten seconds itself while a relay is away. */
+const ASK_AGAIN_MS = 2_000;
+
+/** The messages published in the turn, or undefined when `signal` aborted before that was known. */
+export async function decidedPublication(
+  link: AgentLink, turnId: string, clock: Clock, signal: AbortSignal,
+): Promise<readonly EventId[] | undefined> {
+  for (;;) {
+    const { events, undecided } = await link.publishedIn(turnId);
+    // One message that is there answers the turn, whatever becomes of another.
+    if (!undecided || events.length > 0) return events;
+    if (signal.aborted) return undefined;
+    await pause(clock, ASK_AGAIN_MS, signal);
+  }
+}
+
+function pause(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const cancel = clock.wake(later(clock.now(), ms), done);
+    function done(): void {
+      signal.removeEventListener('abort', done);
+      cancel();
+      resolve();
+    }
+    signal.addEventListener('abort', done, { once: true });
+  });
+}

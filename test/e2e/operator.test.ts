@@ -1,0 +1,190 @@
+/**
+ * What an operator and a stranger see: `skep init`, `skep up`, a mention from a program that knows nothing of skep, and
+ * a supervisor that is killed with messages unanswered. All programs are the real ones.
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { decode } from 'nostr-tools/nip19';
+import { getPublicKey } from 'nostr-tools/pure';
+import type { Event } from 'nostr-tools/pure';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { Client } from '../../src/cli/demo/client.ts';
+import { runSkep, startSkep, stopAll } from '../cli/skep.ts';
+import type { Skep } from '../cli/skep.ts';
+import { temporaryDirectory } from '../setup/temp.ts';
+import { Watch } from './watch.ts';
+
+interface Report {
+  readonly embeddedRelay: { readonly url: string };
+  readonly agents: readonly { readonly pubkey: string; readonly inbox: Readonly<Record<string, number>> }[];
+}
+
+let directory: string;
+let clients: Client[] = [];
+
+beforeEach(async () => {
+  directory = temporaryDirectory();
+  expect((await runSkep(['init'], directory)).code).toBe(0);
+  edit((yaml) => yaml.replace(/port: \d+/, 'port: 0'));
+});
+
+afterEach(async () => {
+  for (const client of clients.splice(0)) client.close();
+  await stopAll();
+});
+
+describe('a first configuration', () => {
+  it('answers a mention from a program that knows nothing of skep', async () => {
+    const up = await startUp();
+    const { url, agent } = await status();
+    const mention = fileURLToPath(new URL('../../examples/mention.mjs', import.meta.url));
+    const asked = await run(process.execPath, [mention, url, join(directory, 'keys', 'owner.key'), agent, channelId(), 'Good morning']);
+    expect(asked).toEqual({ code: 0, stdout: expect.stringMatching(/Good morning[\s\S]*signature good/), stderr: '' });
+    await stop(up);
+  });
+});
+
+describe('kill -9 of the supervisor', () => {
+  it('loses none of five unanswered messages and answers each once, in order', async () => {
+    slowDown();
+    const first = await startUp();
+    const before = await status();
+    const owner = await connect(before.url);
+    const questions: Event[] = [];
+    for (let n = 1; n <= 5; n += 1) questions.push(await say(owner, before.agent, `question ${n}`));
+    await inbox((counts) => counts['queued'] === 4 && counts['dispatched'] === 1);
+    first.kill('SIGKILL');
+    await first.ended;
+    owner.close();
+
+    const second = await startUp();
+    const after = await status();
+    const arriving = answersOf(await connect(after.url), after.agent, 5);
+    writeFileSync(join(directory, 'gates', 'go'), '');
+    const answers = await arriving;
+    expect(answers.map((answer) => answer.content)).toEqual(questions.map((question) => `answer to ${question.content}`));
+    expect(answers.map((answer) => answer.tags.find((tag) => tag[0] === 'e')?.[1])).toEqual(questions.map((question) => question.id));
+    await inbox((counts) => counts['done'] === 5 && counts['queued'] === 0 && counts['dispatched'] === 0);
+    expect(await storedAnswers(after.url, after.agent)).toHaveLength(5);
+    await stop(second);
+  });
+
+  it('does not ask again what the agent had answered when the supervisor died', async () => {
+    scripted([{ once: 'answered', do: [{ reply: 'answer to {{content}}' }, { mark: 'replied' }, { wait: 'never' }] }, { do: [{ reply: 'again: {{content}}' }] }]);
+    const first = await startUp();
+    const { url, agent } = await status();
+    const owner = await connect(url);
+    await say(owner, agent, 'once');
+    await answersOf(owner, agent, 1);
+    first.kill('SIGKILL');
+    await first.ended;
+    owner.close();
+
+    const second = await startUp();
+    const after = await status();
+    await inbox((counts) => counts['done'] === 1);
+    const again = await connect(after.url);
+    await say(again, agent, 'control');
+    await inbox((counts) => counts['done'] === 2);
+    const answers = await storedAnswers(after.url, agent);
+    expect(answers.map((answer) => answer.content).sort()).toEqual(['again: control', 'answer to once']);
+    await stop(second);
+  });
+});
+
+/** The agent answers only when the gate is open, so that messages are waiting when the supervisor dies. */
+function slowDown(): void {
+  scripted([{ do: [{ wait: 'go' }, { reply: 'answer to {{content}}' }] }]);
+}
+
+function scripted(rules: readonly object[]): void {
+  mkdirSync(join(directory, 'gates'));
+  writeFileSync(join(directory, 'script.json'), JSON.stringify({ v: 1, gates: join(directory, 'gates'), rules }));
+  edit((yaml) => yaml.replace(/^(\s*)adapter: scripted.*$/m, '$1adapter: scripted\n$1args: [script.json]'));
+}
+
+function edit(change: (yaml: string) => string): void {
+  const path = join(directory, 'skep.yaml');
+  writeFileSync(path, change(readFileSync(path, 'utf8')));
+}
+
+async function startUp(): Promise<Skep> {
+  const up = startSkep(['up'], directory);
+  await up.says('Ctrl-C stops');
+  return up;
+}
+
+async function stop(up: Skep): Promise<void> {
+  up.kill('SIGTERM');
+  expect((await up.ended).code).toBe(0);
+}
+
+async function report(): Promise<Report> {
+  const { code, stdout, stderr } = await runSkep(['status', '--json'], directory);
+  if (code !== 0) throw new Error(stderr);
+  return JSON.parse(stdout) as Report;
+}
+
+async function status(): Promise<{ readonly url: string; readonly agent: string }> {
+  const { embeddedRelay, agents } = await report();
+  return { url: embeddedRelay.url, agent: agents[0]?.pubkey ?? '' };
+}
+
+async function inbox(holds: (counts: Readonly<Record<string, number>>) => boolean): Promise<void> {
+  const deadline = Date.now() + 15_000;
+  for (;;) {
+    const counts = (await report()).agents[0]?.inbox ?? {};
+    if (holds(counts)) return;
+    if (Date.now() > deadline) throw new Error(`inbox: not as expected, found ${JSON.stringify(counts)}`);
+  }
+}
+
+function channelId(): string {
+  return /id: ([0-9a-f-]{36})/.exec(readFileSync(join(directory, 'skep.yaml'), 'utf8'))?.[1] ?? '';
+}
+
+async function connect(url: string): Promise<Client> {
+  const { data } = decode(readFileSync(join(directory, 'keys', 'owner.key'), 'utf8').trim() as `nsec1${string}`);
+  const client = await Client.connect('owner', url, data);
+  expect(client.pubkey).toBe(getPublicKey(data));
+  clients.push(client);
+  return client;
+}
+
+function say(owner: Client, agent: string, content: string): Promise<Event> {
+  return owner.publish(9, { content, tags: [['h', channelId()], ['p', agent]] });
+}
+
+/** The first `count` answers, in the order of arrival. */
+async function answersOf(owner: Client, agent: string, count: number): Promise<readonly Event[]> {
+  const found: Event[] = [];
+  const watch = new Watch(() => JSON.stringify(found.map((event) => event.content)));
+  owner.listen(channelId(), (event) => {
+    if (event.pubkey !== agent) return;
+    found.push(event);
+    watch.look();
+  });
+  await watch.until(`${count} answers`, () => found.length >= count, 30_000);
+  return found;
+}
+
+/** Everything of the agent that the relay has, asked for by a fresh connection. */
+async function storedAnswers(url: string, agent: string): Promise<readonly Event[]> {
+  const stored: Event[] = [];
+  const client = await connect(url);
+  await client.history(channelId(), (event) => { if (event.pubkey === agent) stored.push(event); });
+  return stored;
+}
+
+async function run(command: string, args: readonly string[]): Promise<{ readonly code: number | null; readonly stdout: string; readonly stderr: string }> {
+  const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+  let stdout = '';
+  let stderr = '';
+  child.stdout.setEncoding('utf8').on('data', (chunk: string) => { stdout += chunk; });
+  child.stderr.setEncoding('utf8').on('data', (chunk: string) => { stderr += chunk; });
+  await once(child, 'close');
+  return { code: child.exitCode, stdout, stderr };
+}
