@@ -14,7 +14,14 @@ import type { Upstream } from './upstream/index.ts';
 export type PublicIdentity = Omit<AgentIdentity, 'secretKey'>;
 
 /** Named member by member, so that nothing secret can come along. */
-export function publicIdentity({ name, pubkey, owner, attestation, channels, subscribe }: AgentIdentity): PublicIdentity {
+export function publicIdentity({
+  name,
+  pubkey,
+  owner,
+  attestation,
+  channels,
+  subscribe,
+}: AgentIdentity): PublicIdentity {
   return {
     name,
     pubkey,
@@ -64,7 +71,9 @@ export function openAgent({ identity, community, upstream, publisher, cursors, c
         cursors,
         fetch(filters) {
           const timeoutMs = Math.min(QUESTION_TIMEOUT_MS, endMs - clock.now());
-          return timeoutMs > 0 ? upstream.fetch(filters, { timeoutMs }) : Promise.resolve({ events: [], complete: false });
+          return timeoutMs > 0
+            ? upstream.fetch(filters, { timeoutMs })
+            : Promise.resolve({ events: [], complete: false });
         },
       };
     },

@@ -27,7 +27,10 @@ export function readBody(incoming: IncomingMessage, maxBytes: number): Promise<B
       else chunks.push(chunk);
     };
     const end = (): void => {
-      settle({ status: 'whole', bytes: chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks) });
+      settle({
+        status: 'whole',
+        bytes: chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks),
+      });
     };
     const fail = (): void => {
       settle({ status: 'broken' });

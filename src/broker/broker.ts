@@ -87,7 +87,11 @@ export async function openBroker(options: BrokerOptions): Promise<Broker> {
 
   const cursors = openCursors({ clock, random });
   for (const identity of identities) {
-    const opened = openMember({ ...options, relayUrl: relay.url, community }, publicIdentity(identity), { keyring, journal, cursors });
+    const opened = openMember({ ...options, relayUrl: relay.url, community }, publicIdentity(identity), {
+      keyring,
+      journal,
+      cursors,
+    });
     const link = openLink({ ...opened, journal, sessions, clock, endpoint: host.endpoint });
     members.set(identity.pubkey, { ...opened, link });
     // What an earlier run left in doubt; it waits for the connection by itself.
@@ -119,7 +123,15 @@ interface Shared {
 }
 
 function openMember(
-  { relayUrl, community, store, clock, random, log, openUpstream: open = openUpstream }: BrokerOptions & { readonly community: string },
+  {
+    relayUrl,
+    community,
+    store,
+    clock,
+    random,
+    log,
+    openUpstream: open = openUpstream,
+  }: BrokerOptions & { readonly community: string },
   identity: PublicIdentity,
   { keyring, journal, cursors }: Shared,
 ): Omit<Member, 'link'> {

@@ -58,7 +58,8 @@ export function openDispatch({ sessions, journal, agentOf, log }: DispatchOption
     if (plan === undefined) return reply(failed('unsupported', `${request.action} is not offered by this broker`));
 
     const count = underWay.get(session.principal) ?? 0;
-    if (count >= MAX_ACTIONS_PER_PRINCIPAL) return { type: 'busy', detail: `${count} actions of this agent are under way` };
+    if (count >= MAX_ACTIONS_PER_PRINCIPAL)
+      return { type: 'busy', detail: `${count} actions of this agent are under way` };
     underWay.set(session.principal, count + 1);
     try {
       const turnId = session.turn()?.turnId;
@@ -70,7 +71,11 @@ export function openDispatch({ sessions, journal, agentOf, log }: DispatchOption
         plan: async () => journalPlan(await plan(agent.context()), agent),
         withdrawn: refusal,
       });
-      log.debug('broker: an action ended', { action: request.action, session: session.sessionId, ...described(settled) });
+      log.debug('broker: an action ended', {
+        action: request.action,
+        session: session.sessionId,
+        ...described(settled),
+      });
       const withheld = refusal();
       return withheld === undefined ? reply(settled.verdict, settled.replayed) : reply(withhold(settled, withheld));
     } finally {
@@ -93,7 +98,9 @@ function refusalOf(session: Session, agent: Agent, { args }: BrokerRequest): Ver
  */
 function withhold(settled: Settled, refusal: Verdict): Verdict {
   const harmless = settled.replayed || settled.verdict.status === 'failed' || settled.eventId === undefined;
-  return harmless ? refusal : indeterminate('outcome_unknown', 'the permission was withdrawn while the action was under way');
+  return harmless
+    ? refusal
+    : indeterminate('outcome_unknown', 'the permission was withdrawn while the action was under way');
 }
 
 function journalPlan(decision: Decision, agent: Agent): Plan {

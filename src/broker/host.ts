@@ -108,7 +108,9 @@ function routes(dispatch: Dispatch, log: Log, limits: HostLimits): Hono<Env> {
     try {
       const body = await readBody(incoming, REQUEST_LIMITS.maxBytes);
       if (body.status === 'too_large') {
-        return context.text(`expected a body of at most ${REQUEST_LIMITS.maxBytes} bytes`, 413, { connection: 'close' });
+        return context.text(`expected a body of at most ${REQUEST_LIMITS.maxBytes} bytes`, 413, {
+          connection: 'close',
+        });
       }
       if (body.status === 'broken') return context.text('the body ended early', 400);
       const reply = await dispatch(tokenOf(incoming), body.bytes);

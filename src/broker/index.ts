@@ -5,7 +5,6 @@
  */
 export { openBroker } from './broker.ts';
 export type { BrokerOptions } from './broker.ts';
-export { RESUME_OVERLAP_SEC } from './ports.ts';
 export type {
   AgentIdentity,
   AgentLink,
@@ -22,4 +21,3 @@ export type {
   UpstreamPhase,
   UpstreamStatus,
 } from './ports.ts';
-export { normalizeRelayUrl } from './upstream/index.ts';

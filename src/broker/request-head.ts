@@ -12,7 +12,8 @@ export interface HeadRefusal {
 /** Why a request is refused whatever it asks for, or undefined. */
 export function refusalOf({ headersDistinct: headers, socket }: IncomingMessage): HeadRefusal | undefined {
   const { localAddress, localPort } = socket;
-  if (localAddress === undefined || localPort === undefined) return { httpStatus: 400, detail: 'the connection is gone' };
+  if (localAddress === undefined || localPort === undefined)
+    return { httpStatus: 400, detail: 'the connection is gone' };
   const authorities = [authorityOf(localAddress, localPort), `localhost:${localPort}`];
   const [host = '', ...moreHosts] = headers['host'] ?? [];
   if (moreHosts.length > 0 || !authorities.includes(host.toLowerCase())) {

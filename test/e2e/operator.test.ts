@@ -23,7 +23,7 @@ interface Report {
 }
 
 let directory: string;
-let clients: Client[] = [];
+const clients: Client[] = [];
 
 beforeEach(async () => {
   directory = temporaryDirectory();

@@ -61,7 +61,10 @@ async function readPage(args: ReadArgs, context: ActionContext, start: Position 
   for (let question = 0; question < MAX_QUESTIONS; question += 1) {
     const { events, complete } = await context.fetch(filtersOf(args, context, asked, place));
     if (!complete) return messages.length > 0 ? { messages, place } : refused('internal', UNANSWERED);
-    const beyond = contiguous(events.filter((event) => place === undefined || follows(event, place)), args.rootEventId);
+    const beyond = contiguous(
+      events.filter((event) => place === undefined || follows(event, place)),
+      args.rootEventId,
+    );
     if (beyond.length === 0) {
       if (events.length < asked) return { messages, place: undefined };
       if (asked >= MAX_BATCH_EVENTS) return refused('internal', CROWDED);
@@ -92,10 +95,13 @@ function filtersOf(
   if (mentionsOnly === true) tags.set('p', [agent]);
   const common = { kinds: [MESSAGE_KIND], limit, ...(place === undefined ? {} : { until: place.createdAtSec }) };
   if (rootEventId === undefined) return [{ ...common, tags }];
-  return [{ ...common, tags: new Map([...tags, ['e', [rootEventId]]]) }, { ...common, tags, ids: [rootEventId] }];
+  return [
+    { ...common, tags: new Map([...tags, ['e', [rootEventId]]]) },
+    { ...common, tags, ids: [rootEventId] },
+  ];
 }
 
-/** The relay's filters are a help, not an authority: every returned message satisfies all of them by its signed tags. */
+/** The relay's filters are a help, no authority: every returned message meets all of them by its signed tags. */
 function belongs(event: VerifiedEvent, args: ReadArgs, { agent }: ActionContext): boolean {
   if (event.kind !== MESSAGE_KIND || !standsIn(event, args.channelId)) return false;
   if (args.mentionsOnly === true && !mentions(event.tags, agent)) return false;

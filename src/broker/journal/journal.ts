@@ -123,9 +123,9 @@ class FlyingJournal implements Journal {
     const events: VerifiedEvent[] = [];
     const open: VerifiedEvent[] = [];
     for (const { state } of records) {
-      if (!('evidence' in state) || state.evidence === undefined) continue;
-      if (state.status !== 'done') open.push(state.evidence.event);
-      else if (state.verdict.status === 'succeeded') events.push(state.evidence.event);
+      if (state.status === 'doubtful') open.push(state.evidence.event);
+      if (state.status !== 'done' || state.evidence === undefined) continue;
+      if (state.verdict.status === 'succeeded') events.push(state.evidence.event);
     }
     return { events, open };
   }

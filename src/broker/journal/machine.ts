@@ -118,7 +118,9 @@ export function step(state: RecordState, input: RecordInput, now: Milliseconds):
     case 'done':
       return input.type === 'recover' ? { state, ...deliver(state.verdict, true) } : stay(state);
     case 'discarded':
-      return input.type === 'recover' ? { state, ...deliver(indeterminate('outcome_unknown', FORGOTTEN)) } : stay(state);
+      return input.type === 'recover'
+        ? { state, ...deliver(indeterminate('outcome_unknown', FORGOTTEN)) }
+        : stay(state);
     case 'ended':
       return stay(state);
     default:
@@ -186,8 +188,8 @@ function looking(state: In<'looking'>, input: RecordInput, now: Milliseconds): R
 }
 
 /**
- * Whether an event that a relay does not have is sent again. Ephemeral events (NIP-01: 20000 to 29999) are never stored,
- * so their absence says nothing; a signal is not renewed.
+ * Whether an event that a relay does not have is sent again. Ephemeral events (NIP-01: 20000 to 29999) are never
+ * stored, so their absence says nothing; a signal is not renewed.
  */
 export function mayResend(event: VerifiedEvent, now: Milliseconds): boolean {
   const ephemeral = event.kind >= 20_000 && event.kind < 30_000;

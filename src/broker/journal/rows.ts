@@ -83,7 +83,11 @@ export function openRows({ store, clock, log, owner }: RowsOptions): Rows {
   async function numberOf({ community, principal }: Namespace): Promise<number> {
     const name = `${principal} ${community}`;
     const select = sql('SELECT id FROM journal_namespace WHERE community = ? AND principal = ?', community, principal);
-    const insert = sql('INSERT OR IGNORE INTO journal_namespace (community, principal) VALUES (?, ?)', community, principal);
+    const insert = sql(
+      'INSERT OR IGNORE INTO journal_namespace (community, principal) VALUES (?, ?)',
+      community,
+      principal,
+    );
     const known = numbers.get(name);
     if (known !== undefined) return known;
     const [found] = await store.read(select);
@@ -92,7 +96,11 @@ export function openRows({ store, clock, log, owner }: RowsOptions): Rows {
     return number;
   }
 
-  async function list(namespace: Namespace, text: string, ...params: Statement['params']): Promise<readonly FoundRecord[]> {
+  async function list(
+    namespace: Namespace,
+    text: string,
+    ...params: Statement['params']
+  ): Promise<readonly FoundRecord[]> {
     const where = `SELECT ${COLUMNS} FROM journal WHERE namespace = ? AND ${text}`;
     const rows = await store.read(sql(where, await numberOf(namespace), ...params));
     return rows.map((row) => recordOf(row, namespace, owner));

@@ -20,4 +20,3 @@ export const ERROR_CODES = {
 
 export type FailedCode = (typeof ERROR_CODES.failed)[number];
 export type IndeterminateCode = (typeof ERROR_CODES.indeterminate)[number];
-export type ErrorCode = FailedCode | IndeterminateCode;

@@ -24,12 +24,12 @@ export type {
   SucceededOf,
   SucceededResult,
 } from './result.ts';
-export { ACTION_NAMES, actionNamed, pageLimit } from './actions.ts';
+export { ACTION_NAMES, pageLimit } from './actions.ts';
 export type { ActionName, Args, Outcome, WireEvent } from './actions.ts';
 export type { Target } from './target.ts';
 export { fromWireEvent, toWireEvent } from './events.ts';
 export { ERROR_CODES } from './codes.ts';
-export type { ErrorCode, FailedCode, IndeterminateCode } from './codes.ts';
+export type { FailedCode, IndeterminateCode } from './codes.ts';
 export { digestOf } from './digest.ts';
-export { REQUEST_LIMITS, RESULT_LIMITS } from './limits.ts';
+export { REQUEST_LIMITS } from './limits.ts';
 export type { BodyLimits } from './limits.ts';
