@@ -89,7 +89,7 @@ async function alone(journal: Journal): Promise<void> {
 async function inGroups(journal: Journal, width: number): Promise<void> {
   let left = ACTIONS;
   const caller = async (): Promise<void> => {
-    for (; left > 0; ) {
+    for (; left > 0;) {
       left -= 1;
       await journal.run(operation());
     }
@@ -123,8 +123,10 @@ function bareLoop(database: Database.Database): () => void {
   const claim = database.prepare(`INSERT INTO journal
     (namespace, request_id, digest, action, owner, status, claimed_at_ms) VALUES (1, ?, ?, ?, ?, 'claimed', ?)`);
   const finish = database.prepare("UPDATE journal SET status = 'done', result = ? WHERE id = ?");
-  database.prepare('INSERT INTO journal_namespace (community, principal) VALUES (?, ?)').run([NAMESPACE.community, NAMESPACE.principal]);
-  const result = '{"type":"broker_result","protocolVersion":1,"requestId":"-","status":"succeeded","action":"storage.get","outcome":{}}';
+  database
+    .prepare('INSERT INTO journal_namespace (community, principal) VALUES (?, ?)')
+    .run([NAMESPACE.community, NAMESPACE.principal]);
+  const result = JSON.stringify({ type: 'broker_result', protocolVersion: 1, requestId: '-', ...NOTHING });
   return () => {
     for (let count = 0; count < ACTIONS; count += 1) {
       serial += 1;

@@ -1,4 +1,4 @@
-/** The broker as the supervisor holds it: skep's own messages, what a turn has published, and its start after a crash. */
+/** The broker as the supervisor holds it: skep's own messages, what a turn has published, its start after a crash. */
 import { describe, expect, it } from 'vitest';
 import type { OwnMessage } from '../../src/broker/index.ts';
 import { eventId } from '../../src/model/index.ts';
@@ -66,7 +66,9 @@ describe('what skep says itself', () => {
     const { link, relay } = await bench();
     const gone = eventId('e'.repeat(64));
     expect(await link.say(own({ replyTo: gone }))).toMatchObject({ status: 'rejected' });
-    expect(await link.say(own({ replyTo: gone, kind: 'notice', operationId: 'o-2' }))).toMatchObject({ status: 'accepted' });
+    expect(await link.say(own({ replyTo: gone, kind: 'notice', operationId: 'o-2' }))).toMatchObject({
+      status: 'accepted',
+    });
     expect(relay.sent.map(({ tags }) => tags)).toEqual([[H, ['e', gone, '', 'reply'], ['skep', 'notice']]]);
   });
 
@@ -82,7 +84,7 @@ describe('what skep says itself', () => {
 });
 
 describe('what a turn has published', () => {
-  it('is the agent\'s messages of that turn, by the binding of its session', async () => {
+  it("is the agent's messages of that turn, by the binding of its session", async () => {
     const { broker, link, relay } = await bench();
     const { sessionId, token } = link.openSession();
     const said = (requestId: string): Promise<unknown> =>
@@ -96,7 +98,8 @@ describe('what a turn has published', () => {
     await said('three');
     link.bindTurn(sessionId, undefined);
     await said('after');
-    const contents = (ids: readonly string[]): unknown => ids.map((id) => relay.sent.find((event) => event.id === id)?.content);
+    const contents = (ids: readonly string[]): unknown =>
+      ids.map((id) => relay.sent.find((event) => event.id === id)?.content);
     expect(contents((await link.publishedIn('t-1')).events)).toEqual(['one', 'two']);
     expect(contents((await link.publishedIn('t-2')).events)).toEqual(['three']);
     expect(await link.publishedIn('t-3')).toEqual({ events: [], undecided: false });
@@ -150,7 +153,9 @@ describe('a record in doubt', () => {
 });
 
 describe('a start after a crash', () => {
-  async function crashed(write: number): Promise<{ readonly before: Bench; readonly after: Bench; readonly retry: () => Promise<string> }> {
+  async function crashed(
+    write: number,
+  ): Promise<{ readonly before: Bench; readonly after: Bench; readonly retry: () => Promise<string> }> {
     const open = storeFile();
     const dying = mortal(open(), { write, when: 'after' });
     const before = await bench({ store: dying });
@@ -159,7 +164,11 @@ describe('a start after a crash', () => {
     await dying.died;
     await end(before.broker, before.clock);
     const after = await bench({ store: open(), relay: before.relay, clock: before.clock });
-    return { before, after, retry: async () => told(await post(after.broker.endpoint, after.link.openSession().token, body)) };
+    return {
+      before,
+      after,
+      retry: async () => told(await post(after.broker.endpoint, after.link.openSession().token, body)),
+    };
   }
 
   // Writes of a first start: the namespace, the adoption. Then claim, evidence, result.
@@ -187,7 +196,13 @@ describe('the link', () => {
   it('says who it is, and what its connection is', async () => {
     const { broker, link } = await bench();
     expect(link.pubkey).toBe(AGENT.pubkey);
-    expect(link.status()).toEqual({ agent: AGENT.pubkey, url: 'wss://relay.example', phase: 'ready', attempts: 0, channels: [] });
+    expect(link.status()).toEqual({
+      agent: AGENT.pubkey,
+      url: 'wss://relay.example',
+      phase: 'ready',
+      attempts: 0,
+      channels: [],
+    });
     expect(() => broker.link(SIBLING.pubkey)).toThrow('no agent');
   });
 

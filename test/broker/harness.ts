@@ -25,7 +25,9 @@ export function identity(agent: Person = AGENT, changes: Partial<AgentIdentity> 
   return { name: 'worker', pubkey, secretKey, owner: OWNER.pubkey, subscribe: 'mentions', ...changes };
 }
 
-export async function bench(options: Partial<BrokerOptions> & { relay?: FakeRelay; clock?: HeldClock } = {}): Promise<Bench> {
+export async function bench(
+  options: Partial<BrokerOptions> & { relay?: FakeRelay; clock?: HeldClock } = {},
+): Promise<Bench> {
   const { relay = new FakeRelay(), clock = new HeldClock(), ...rest } = options;
   const broker = await openBroker({
     relayUrl: RELAY_URL,
@@ -55,7 +57,11 @@ function soon(): Promise<boolean> {
 }
 
 /** The bytes of a request, once; every retry sends these. */
-export function requestBytes(requestId: string, action = 'message.post', args: unknown = { channelId: CHANNEL, content: 'hello' }): Uint8Array {
+export function requestBytes(
+  requestId: string,
+  action = 'message.post',
+  args: unknown = { channelId: CHANNEL, content: 'hello' },
+): Uint8Array {
   const writing = writeUntypedRequest({ requestId, action, args });
   if (!writing.ok) throw new TypeError(writing.detail);
   return writing.bytes;
@@ -78,7 +84,10 @@ export interface Result {
 }
 
 export async function post(
-  endpoint: string, token: string | undefined, body: Uint8Array | string, headers: Readonly<Record<string, string>> = {},
+  endpoint: string,
+  token: string | undefined,
+  body: Uint8Array | string,
+  headers: Readonly<Record<string, string>> = {},
 ): Promise<Answered> {
   const response = await fetch(`${endpoint}/v1/action`, {
     method: 'POST',
@@ -109,16 +118,21 @@ export function told({ status, result }: Answered): string {
 }
 
 /** A connection that says exactly `text`, and then `more` as it likes. */
-export async function rawly(endpoint: string, text: string): Promise<{ readonly socket: Socket; readonly answer: Promise<string> }> {
+export async function rawly(
+  endpoint: string,
+  text: string,
+): Promise<{ readonly socket: Socket; readonly answer: Promise<string> }> {
   const { port, hostname } = new URL(endpoint);
   const socket = connect(Number(port), hostname);
   onTestFinished(() => void socket.destroy());
   let received = '';
   socket.on('data', (chunk: Buffer) => (received += chunk.toString('utf8')));
   socket.on('error', () => {});
-  const answer = new Promise<string>((resolve) => socket.on('close', () => {
-    resolve(received);
-  }));
+  const answer = new Promise<string>((resolve) =>
+    socket.on('close', () => {
+      resolve(received);
+    }),
+  );
   await new Promise<void>((resolve) => socket.on('connect', resolve));
   socket.write(text);
   return { socket, answer };

@@ -28,35 +28,50 @@ describe('a request that is no request of ours', () => {
     const { token } = link.openSession();
     const text = head(new URL(broker.endpoint).host).replaceAll('\n', '\r\n').replace('TOKEN', token);
     const body = Buffer.from(BYTES).toString('utf8');
-    const { answer } = await rawly(broker.endpoint, `${text}\r\ncontent-length: ${BYTES.length}\r\nconnection: close\r\n\r\n${body}`);
+    const { answer } = await rawly(
+      broker.endpoint,
+      `${text}\r\ncontent-length: ${BYTES.length}\r\nconnection: close\r\n\r\n${body}`,
+    );
     const line = (await answer).split('\r\n')[0] ?? '';
     return `${line.split(' ')[1] ?? 'cut'}, ${await recorded(store)} recorded`;
   }
 
-  const JSON_TYPE = 'content-type: application/json';
-  const BEARER = 'authorization: Bearer TOKEN';
+  /** The head of a request as ours are, but for what is changed; a header that is undefined is left out. */
+  function headOf(start: string, changed: Readonly<Record<string, string | undefined>>): (own: string) => string {
+    return (own) => {
+      const ours = { host: own, 'content-type': 'application/json', authorization: 'Bearer TOKEN' };
+      const headers: Readonly<Record<string, string | undefined>> = { ...ours, ...changed };
+      const sent = Object.entries(headers).filter(([, value]) => value !== undefined);
+      const lines = sent.map(([name, value = '']) => `${name}: ${value}`);
+      return [start, ...lines].join('\n').replaceAll('OWN', own).replaceAll('PORT', own.split(':')[1] ?? '');
+    };
+  }
+
+  const POST = 'POST /v1/action HTTP/1.1';
 
   it.each([
-    ['the control: our own', (own: string) => `POST /v1/action HTTP/1.1\nhost: ${own}\n${JSON_TYPE}\n${BEARER}`, '200, 1 recorded'],
-    ['localhost for the address', (own: string) => `POST /v1/action HTTP/1.1\nhost: localhost:${own.split(':')[1] ?? ''}\n${JSON_TYPE}\n${BEARER}`, '200, 1 recorded'],
-    ['our own origin', (own: string) => `POST /v1/action HTTP/1.1\nhost: ${own}\norigin: http://${own}\n${JSON_TYPE}\n${BEARER}`, '200, 1 recorded'],
-    ['a charset that is ours', (own: string) => `POST /v1/action HTTP/1.1\nhost: ${own}\n${JSON_TYPE}; charset=UTF-8\n${BEARER}`, '200, 1 recorded'],
-    ['a foreign host', () => `POST /v1/action HTTP/1.1\nhost: evil.example\n${JSON_TYPE}\n${BEARER}`, '403, 0 recorded'],
-    ['a host with another port', () => `POST /v1/action HTTP/1.1\nhost: 127.0.0.1:1\n${JSON_TYPE}\n${BEARER}`, '403, 0 recorded'],
-    ['a host that begins like ours', (own: string) => `POST /v1/action HTTP/1.1\nhost: ${own}.evil.example\n${JSON_TYPE}\n${BEARER}`, '400, 0 recorded'],
-    ['no host', () => `POST /v1/action HTTP/1.1\n${JSON_TYPE}\n${BEARER}`, '400, 0 recorded'],
-    ['no host, the old way', () => `POST /v1/action HTTP/1.0\n${JSON_TYPE}\n${BEARER}`, '403, 0 recorded'],
-    ['an absolute target elsewhere', (own: string) => `POST http://evil.example/v1/action HTTP/1.1\nhost: ${own}.evil\n${JSON_TYPE}\n${BEARER}`, '403, 0 recorded'],
-    ['a foreign origin', (own: string) => `POST /v1/action HTTP/1.1\nhost: ${own}\norigin: http://evil.example\n${JSON_TYPE}\n${BEARER}`, '403, 0 recorded'],
-    ['an opaque origin', (own: string) => `POST /v1/action HTTP/1.1\nhost: ${own}\norigin: null\n${JSON_TYPE}\n${BEARER}`, '403, 0 recorded'],
-    ['text', (own: string) => `POST /v1/action HTTP/1.1\nhost: ${own}\ncontent-type: text/plain\n${BEARER}`, '415, 0 recorded'],
-    ['no content type', (own: string) => `POST /v1/action HTTP/1.1\nhost: ${own}\n${BEARER}`, '415, 0 recorded'],
-    ['another charset', (own: string) => `POST /v1/action HTTP/1.1\nhost: ${own}\n${JSON_TYPE}; charset=latin1\n${BEARER}`, '415, 0 recorded'],
-    ['a compressed body', (own: string) => `POST /v1/action HTTP/1.1\nhost: ${own}\ncontent-encoding: gzip\n${JSON_TYPE}\n${BEARER}`, '415, 0 recorded'],
-    ['another method', (own: string) => `PUT /v1/action HTTP/1.1\nhost: ${own}\n${JSON_TYPE}\n${BEARER}`, '405, 0 recorded'],
-    ['a preflight', (own: string) => `OPTIONS /v1/action HTTP/1.1\nhost: ${own}\norigin: http://evil.example\naccess-control-request-method: POST`, '403, 0 recorded'],
-    ['another path', (own: string) => `POST /v1/actions HTTP/1.1\nhost: ${own}\n${JSON_TYPE}\n${BEARER}`, '404, 0 recorded'],
-    ['no token: a verdict, and nothing recorded', (own: string) => `POST /v1/action HTTP/1.1\nhost: ${own}\n${JSON_TYPE}`, '200, 0 recorded'],
+    ['the control: our own', headOf(POST, {}), '200, 1 recorded'],
+    ['localhost for the address', headOf(POST, { host: 'localhost:PORT' }), '200, 1 recorded'],
+    ['our own origin', headOf(POST, { origin: 'http://OWN' }), '200, 1 recorded'],
+    ['a charset that is ours', headOf(POST, { 'content-type': 'application/json; charset=UTF-8' }), '200, 1 recorded'],
+    ['a foreign host', headOf(POST, { host: 'evil.example' }), '403, 0 recorded'],
+    ['a host with another port', headOf(POST, { host: '127.0.0.1:1' }), '403, 0 recorded'],
+    ['a host that begins like ours', headOf(POST, { host: 'localhost:PORT.evil.example' }), '400, 0 recorded'],
+    ['a name that begins like ours', headOf(POST, { host: 'localhost.evil.example:PORT' }), '403, 0 recorded'],
+    ['no host', headOf(POST, { host: undefined }), '400, 0 recorded'],
+    ['no host, the old way', headOf('POST /v1/action HTTP/1.0', { host: undefined }), '403, 0 recorded'],
+    ['a target elsewhere', headOf('POST http://evil.example/v1/action HTTP/1.1', { host: 'evil' }), '403, 0 recorded'],
+    ['a foreign origin', headOf(POST, { origin: 'http://evil.example' }), '403, 0 recorded'],
+    ['an origin that begins like ours', headOf(POST, { origin: 'http://OWN.evil.example' }), '403, 0 recorded'],
+    ['an opaque origin', headOf(POST, { origin: 'null' }), '403, 0 recorded'],
+    ['text', headOf(POST, { 'content-type': 'text/plain' }), '415, 0 recorded'],
+    ['no content type', headOf(POST, { 'content-type': undefined }), '415, 0 recorded'],
+    ['another charset', headOf(POST, { 'content-type': 'application/json; charset=latin1' }), '415, 0 recorded'],
+    ['a compressed body', headOf(POST, { 'content-encoding': 'gzip' }), '415, 0 recorded'],
+    ['another method', headOf('PUT /v1/action HTTP/1.1', {}), '405, 0 recorded'],
+    ['a preflight', headOf('OPTIONS /v1/action HTTP/1.1', { origin: 'http://evil.example' }), '403, 0 recorded'],
+    ['another path', headOf('POST /v1/actions HTTP/1.1', {}), '404, 0 recorded'],
+    ['no token: a verdict, nothing recorded', headOf(POST, { authorization: undefined }), '200, 0 recorded'],
   ])('%s', async (_, head, expected) => {
     expect(await refused(head)).toBe(expected);
   });
@@ -127,7 +142,7 @@ describe('a credential', () => {
     expect(relay.sent).toEqual([]);
   });
 
-  it('is a principal\'s: its sessions are one namespace, another principal\'s another', async () => {
+  it("is a principal's: its sessions are one namespace, another principal's another", async () => {
     const identities = [identity(), identity(SIBLING, { name: 'sibling' })];
     const { broker, link, relay } = await bench({ identities });
     const sibling = broker.link(SIBLING.pubkey);
@@ -155,7 +170,10 @@ describe('a verdict', () => {
       [requestBytes('r-2', 'message.post', { channelId: ELSEWHERE, content: 'x' }), 'failed/unauthorized'],
       [requestBytes('r-3', 'presence.set', { status: 'online' }), 'failed/unsupported'],
       [requestBytes('r-4', 'channel.read', { channelId: CHANNEL, cursor: 'x' }), 'failed/invalid_request'],
-      [requestBytes('r-5', 'message.reply', { channelId: CHANNEL, content: 'x', replyToEventId: 'e'.repeat(64) }), 'failed/action_failed'],
+      [
+        requestBytes('r-5', 'message.reply', { channelId: CHANNEL, content: 'x', replyToEventId: 'e'.repeat(64) }),
+        'failed/action_failed',
+      ],
     ];
     for (const [body, expected] of cases) {
       const answered = await post(broker.endpoint, token, body);
@@ -177,7 +195,15 @@ describe('a verdict', () => {
     const store = openStore();
     const { broker, link } = await bench({ store });
     const { token } = link.openSession();
-    for (const body of ['', '{', '[]', '{"requestId":""}', '{"requestId":"a b"}', '{"requestId":"a","requestId":"a"}', '\ufeff{}']) {
+    for (const body of [
+      '',
+      '{',
+      '[]',
+      '{"requestId":""}',
+      '{"requestId":"a b"}',
+      '{"requestId":"a","requestId":"a"}',
+      '\ufeff{}',
+    ]) {
       const answered = await post(broker.endpoint, token, body);
       expect([answered.status, answered.result.status]).toEqual([400, undefined]);
     }
@@ -188,7 +214,11 @@ describe('a verdict', () => {
     const { broker, link, relay } = await bench();
     const event = SIBLING.sign({ tags: [['h', CHANNEL]], content: 'é\n' });
     relay.keep(event);
-    const answered = await post(broker.endpoint, link.openSession().token, requestBytes('r-1', 'channel.read', { channelId: CHANNEL }));
+    const answered = await post(
+      broker.endpoint,
+      link.openSession().token,
+      requestBytes('r-1', 'channel.read', { channelId: CHANNEL }),
+    );
     expect(answered.result.outcome).toEqual({ messages: [event] });
   });
 });
@@ -199,10 +229,14 @@ describe('limits', () => {
     const { broker, link } = await bench({ store });
     const { token } = link.openSession();
     const { host } = new URL(broker.endpoint);
-    const head = `POST /v1/action HTTP/1.1\r\nhost: ${host}\r\ncontent-type: application/json\r\nauthorization: Bearer ${token}\r\n`;
+    const lines = ['POST /v1/action HTTP/1.1', `host: ${host}`, 'content-type: application/json', ''];
+    const head = lines.join('\r\n') + `authorization: Bearer ${token}\r\n`;
     const said = await rawly(broker.endpoint, `${head}content-length: 524289\r\n\r\n`);
     expect(await said.answer).toContain('HTTP/1.1 413');
-    const chunked = await rawly(broker.endpoint, `${head}transfer-encoding: chunked\r\n\r\n80001\r\n${'x'.repeat(0x80001)}\r\n`);
+    const chunked = await rawly(
+      broker.endpoint,
+      `${head}transfer-encoding: chunked\r\n\r\n80001\r\n${'x'.repeat(0x80001)}\r\n`,
+    );
     expect(await chunked.answer).toContain('HTTP/1.1 413');
     const fits = await post(broker.endpoint, token, Buffer.from(BYTES).toString('utf8').padEnd(524_288, ' '));
     expect(told(fits)).toBe('succeeded');
@@ -241,12 +275,16 @@ describe('limits', () => {
     let answer = (): void => {};
     let announce = (): void => {};
     const entered = new Promise<void>((resolve) => (announce = resolve));
-    const endpoint = await echoing({ maxRequests: 1 }, (bytes) => new Promise((resolve) => {
-      announce();
-      answer = () => {
-        resolve({ type: 'verdict', bytes });
-      };
-    }));
+    const endpoint = await echoing(
+      { maxRequests: 1 },
+      (bytes) =>
+        new Promise((resolve) => {
+          announce();
+          answer = () => {
+            resolve({ type: 'verdict', bytes });
+          };
+        }),
+    );
     const first = post(endpoint, undefined, 'one');
     await entered;
     expect((await post(endpoint, undefined, 'two')).status).toBe(503);
@@ -257,9 +295,15 @@ describe('limits', () => {
   it('a principal has 64 actions under way, and others are not in its way', async () => {
     const identities = [identity(), identity(SIBLING, { name: 'sibling' })];
     const { broker, link, relay } = await bench({ identities });
-    relay.answers.push(...Array(64).fill('hold') as 'hold'[]);
+    relay.answers.push(...(Array(64).fill('hold') as 'hold'[]));
     const { token } = link.openSession();
-    const many = Array.from({ length: 64 }, (_, index) => post(broker.endpoint, token, requestBytes(`m-${index}`, 'message.post', { channelId: CHANNEL, content: String(index) })));
+    const many = Array.from({ length: 64 }, (_, index) =>
+      post(
+        broker.endpoint,
+        token,
+        requestBytes(`m-${index}`, 'message.post', { channelId: CHANNEL, content: String(index) }),
+      ),
+    );
     await relay.sends(64);
     expect((await post(broker.endpoint, token, BYTES)).status).toBe(503);
     expect(told(await post(broker.endpoint, broker.link(SIBLING.pubkey).openSession().token, BYTES))).toBe('succeeded');

@@ -6,7 +6,13 @@ import { mortal } from './fake-store.ts';
 import { CHANNEL } from './people.ts';
 import { storeFile } from './temp-store.ts';
 
-const MESSAGE: OwnMessage = { operationId: 'o-1', channelId: CHANNEL, content: 'a notice', kind: 'notice', turnId: 't-1' };
+const MESSAGE: OwnMessage = {
+  operationId: 'o-1',
+  channelId: CHANNEL,
+  content: 'a notice',
+  kind: 'notice',
+  turnId: 't-1',
+};
 
 // Writes of a first start: the namespace, the adoption. The third is the claim, with the signed event.
 it.each(['before', 'after'] as const)('killed %s the commit of its claim', async (when) => {

@@ -9,7 +9,12 @@ export interface Person {
   readonly secretKey: Uint8Array;
   readonly pubkey: Pubkey;
   /** A kind 9 message unless told otherwise, `createdAtSec` by default the held clock's start. */
-  sign(parts: { readonly tags: readonly Tag[]; readonly content?: string; readonly kind?: number; readonly createdAtSec?: number }): VerifiedEvent;
+  sign(parts: {
+    readonly tags: readonly Tag[];
+    readonly content?: string;
+    readonly kind?: number;
+    readonly createdAtSec?: number;
+  }): VerifiedEvent;
 }
 
 const AUX = new Uint8Array(32);

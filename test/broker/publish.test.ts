@@ -16,7 +16,12 @@ describe('the keyring', () => {
     const keyring = openKeyring([AGENT, SIBLING], systemRandom);
     const template = { ...DRAFT, created_at: AGENT.sign(DRAFT).created_at };
     const [one, two] = [keyring.sign(AGENT.pubkey, template), keyring.sign(AGENT.pubkey, template)];
-    expect([verifyEvent(one).ok, one.pubkey, one.id === two.id, one.sig === two.sig]).toEqual([true, AGENT.pubkey, true, false]);
+    expect([verifyEvent(one).ok, one.pubkey, one.id === two.id, one.sig === two.sig]).toEqual([
+      true,
+      AGENT.pubkey,
+      true,
+      false,
+    ]);
     expect(keyring.sign(SIBLING.pubkey, template).pubkey).toBe(SIBLING.pubkey);
     expect(() => keyring.sign(OWNER.pubkey, template)).toThrow('no key');
   });
@@ -29,7 +34,7 @@ describe('the keyring', () => {
     expect(AGENT.secretKey.some((byte) => byte !== 0)).toBe(true);
   });
 
-  it('takes no key that is not its pubkey\'s', () => {
+  it("takes no key that is not its pubkey's", () => {
     const wrong = { pubkey: AGENT.pubkey, secretKey: SIBLING.secretKey };
     expect(() => openKeyring([wrong], systemRandom)).toThrow('not the key of this pubkey');
     expect(() => openKeyring([{ ...wrong, secretKey: new Uint8Array(32) }], systemRandom)).toThrow('not the key');
@@ -41,7 +46,9 @@ describe('a publisher', () => {
     const clock = new HeldClock();
     const keyring = openKeyring([AGENT], systemRandom);
     const publisher = openPublisher({ pubkey: AGENT.pubkey, keyring, clock, upstream: new FakeRelay().open() });
-    const times = [DRAFT, DRAFT, { ...DRAFT, content: 'other' }, DRAFT].map((draft) => publisher.compose(draft).created_at - START_SEC);
+    const times = [DRAFT, DRAFT, { ...DRAFT, content: 'other' }, DRAFT].map(
+      (draft) => publisher.compose(draft).created_at - START_SEC,
+    );
     expect(times).toEqual([0, 1, 0, 2]);
     clock.push(2_000);
     expect(publisher.compose(DRAFT).created_at - START_SEC).toBe(3);
@@ -59,8 +66,14 @@ describe('the answer to a challenge', () => {
     const event = sign('a challenge', 'wss://relay.example');
     expect(event).toMatchObject({ kind: 22_242, content: '', created_at: START_SEC });
     expect(event.tags).toEqual([['relay', 'wss://relay.example'], ['challenge', 'a challenge'], attestation]);
-    expect(attestationIn(event.tags, event.pubkey, event)).toMatchObject({ ok: true, attestation: { owner: OWNER.pubkey } });
-    const plain = authSigner({ pubkey: AGENT.pubkey, keyring, clock: new HeldClock() })('a challenge', 'wss://relay.example');
+    expect(attestationIn(event.tags, event.pubkey, event)).toMatchObject({
+      ok: true,
+      attestation: { owner: OWNER.pubkey },
+    });
+    const plain = authSigner({ pubkey: AGENT.pubkey, keyring, clock: new HeldClock() })(
+      'a challenge',
+      'wss://relay.example',
+    );
     expect(plain.tags).toHaveLength(2);
   });
 });

@@ -26,7 +26,13 @@ function identityPubkey(): typeof AGENT.pubkey {
 }
 
 function marksOf(token: string): readonly string[] {
-  return [token, MARKED_KEY.toString('latin1'), MARKED_KEY.toString('hex'), MARKED_KEY.toString('base64'), [...MARKED_KEY].join(',')];
+  return [
+    token,
+    MARKED_KEY.toString('latin1'),
+    MARKED_KEY.toString('hex'),
+    MARKED_KEY.toString('base64'),
+    [...MARKED_KEY].join(','),
+  ];
 }
 
 /** Without the white space that bytes are set with when they are printed. */
@@ -37,7 +43,8 @@ function compact(text: string): string {
 describe('a secret', () => {
   it('is in no log, no answer, no error and no file', async () => {
     const said: string[] = [];
-    const say = (message: string, fields?: unknown): void => void said.push(`${message} ${inspect(fields, { depth: 9, showHidden: true })}`);
+    const say = (message: string, fields?: unknown): void =>
+      void said.push(`${message} ${inspect(fields, { depth: 9, showHidden: true })}`);
     const log: Log = { debug: say, info: say, warn: say, error: say };
     const directory = temporaryDirectory();
     const disk = openSqlite(join(directory, 'skep.db'), SUPERVISOR_SCHEMA);
@@ -47,7 +54,11 @@ describe('a secret', () => {
     const { broker, link, relay } = await bench({ log, identities, store: fillable(disk, () => full) });
     const { token } = link.openSession();
     const answers: string[] = [];
-    const send = async (body: Uint8Array | string, headers?: Readonly<Record<string, string>>, bearer: string | undefined = token): Promise<void> => {
+    const send = async (
+      body: Uint8Array | string,
+      headers?: Readonly<Record<string, string>>,
+      bearer: string | undefined = token,
+    ): Promise<void> => {
       const answered = await post(broker.endpoint, bearer, body, headers);
       answers.push(answered.text, inspect(answered.headers));
     };
@@ -72,11 +83,19 @@ describe('a secret', () => {
     full = true;
     await send(requestBytes('r-4'));
     full = false;
-    const { answer, socket } = await rawly(broker.endpoint, `POST /v1/action HTTP/1.1\r\nauthorization: Bearer ${token}\r\n\0\r\n\r\n`);
+    const { answer, socket } = await rawly(
+      broker.endpoint,
+      `POST /v1/action HTTP/1.1\r\nauthorization: Bearer ${token}\r\n\0\r\n\r\n`,
+    );
     answers.push(await answer);
     socket.destroy();
     link.closeSession(link.openSession().sessionId);
-    answers.push(JSON.stringify(link), inspect(link, { depth: 9 }), JSON.stringify(link.status()), inspect(broker, { depth: 9 }));
+    answers.push(
+      JSON.stringify(link),
+      inspect(link, { depth: 9 }),
+      JSON.stringify(link.status()),
+      inspect(broker, { depth: 9 }),
+    );
 
     const files = readdirSync(directory).map((name) => readFileSync(join(directory, name)).toString('latin1'));
     const places = [...said, ...answers, ...files].map(compact);
@@ -92,11 +111,19 @@ describe('a secret', () => {
     const store = openSqlite(':memory:', SUPERVISOR_SCHEMA);
     onTestFinished(() => store.close());
     const password = 'marked-password';
-    const options = { store, clock: (await bench()).clock, random: systemRandom, log: { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} } };
+    const options = {
+      store,
+      clock: (await bench()).clock,
+      random: systemRandom,
+      log: { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} },
+    };
     for (const broken of [
       { relayUrl: `wss://user:${password}@relay.example`, identities: [identity()] },
       { relayUrl: 'wss://relay.example', identities: [identity(AGENT, { secretKey: new Uint8Array(MARKED_KEY) })] },
-      { relayUrl: 'wss://relay.example', identities: [identity(AGENT, { secretKey: new Uint8Array(MARKED_KEY.subarray(1)) })] },
+      {
+        relayUrl: 'wss://relay.example',
+        identities: [identity(AGENT, { secretKey: new Uint8Array(MARKED_KEY.subarray(1)) })],
+      },
     ]) {
       const error: unknown = await openBroker({ ...options, ...broken }).catch((failure: unknown) => failure);
       expect(error).toBeInstanceOf(Error);

@@ -29,7 +29,11 @@ describe('a credential', () => {
   it('is not kept: not in the sessions, not in a session', () => {
     const sessions = openSessions(systemRandom);
     const { session, token } = sessions.open(PRINCIPAL);
-    const shown = [inspect(sessions, { depth: 9, showHidden: true }), inspect(session, { depth: 9 }), JSON.stringify(session)];
+    const shown = [
+      inspect(sessions, { depth: 9, showHidden: true }),
+      inspect(session, { depth: 9 }),
+      JSON.stringify(session),
+    ];
     for (const text of shown) expect(text).not.toContain(token);
     expect(token).not.toContain(session.sessionId);
   });

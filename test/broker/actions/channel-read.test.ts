@@ -45,9 +45,15 @@ describe('a page', () => {
     const { relay, context } = bench();
     const root = message('root', START_SEC - 100);
     const reply = message('reply', START_SEC - 90, [['e', root.id, '', 'reply']]);
-    const nested = message('nested', START_SEC - 80, [['e', root.id, '', 'root'], ['e', reply.id, '', 'reply']]);
+    const nested = message('nested', START_SEC - 80, [
+      ['e', root.id, '', 'root'],
+      ['e', reply.id, '', 'reply'],
+    ]);
     const quoted = message('quoted', START_SEC - 70, [['e', root.id]]);
-    const other = message('other', START_SEC - 60, [['e', nested.id, '', 'root'], ['e', root.id, '', 'reply']]);
+    const other = message('other', START_SEC - 60, [
+      ['e', nested.id, '', 'root'],
+      ['e', root.id, '', 'reply'],
+    ]);
     relay.keep(root, reply, nested, quoted, other, message('top'));
     expect(await read(context, { rootEventId: root.id })).toEqual({ ids: [nested.id, reply.id, root.id] });
     expect(await read(context, { rootEventId: other.id })).toEqual({ ids: [other.id] });
@@ -55,7 +61,10 @@ describe('a page', () => {
 
   it('of mentions holds what names the agent', async () => {
     const { relay, context } = bench();
-    const named = message('you', START_SEC, [['p', OWNER.pubkey], ['p', AGENT.pubkey]]);
+    const named = message('you', START_SEC, [
+      ['p', OWNER.pubkey],
+      ['p', AGENT.pubkey],
+    ]);
     relay.keep(named, message('them', START_SEC, [['p', SIBLING.pubkey]]), message('nobody'));
     expect(await read(context, { mentionsOnly: true })).toEqual({ ids: [named.id] });
     expect(await read(context, { mentionsOnly: false })).toMatchObject({ ids: { length: 3 } });
@@ -64,8 +73,16 @@ describe('a page', () => {
   it('meets all filters at once', async () => {
     const { relay, context } = bench();
     const root = message('root', START_SEC - 9);
-    const both = message('both', START_SEC, [['e', root.id, '', 'reply'], ['p', AGENT.pubkey]]);
-    relay.keep(root, both, message('thread', START_SEC, [['e', root.id, '', 'reply']]), message('mention', START_SEC, [['p', AGENT.pubkey]]));
+    const both = message('both', START_SEC, [
+      ['e', root.id, '', 'reply'],
+      ['p', AGENT.pubkey],
+    ]);
+    relay.keep(
+      root,
+      both,
+      message('thread', START_SEC, [['e', root.id, '', 'reply']]),
+      message('mention', START_SEC, [['p', AGENT.pubkey]]),
+    );
     expect(await read(context, { rootEventId: root.id, mentionsOnly: true })).toEqual({ ids: [both.id] });
   });
 
@@ -85,7 +102,9 @@ describe('a page', () => {
 
   it('ends early when it grows too large, and goes on', async () => {
     const { relay, context } = bench();
-    const large = Array.from({ length: 80 }, (_, index) => message('x'.repeat(65_000) + String(index), START_SEC - index));
+    const large = Array.from({ length: 80 }, (_, index) =>
+      message('x'.repeat(65_000) + String(index), START_SEC - index),
+    );
     relay.keep(...large);
     const pages = await readAll(context, {});
     expect(pages.length).toBe(2);
@@ -104,7 +123,9 @@ describe('a traversal', () => {
         async (ages, limit, inThread, maxLimit) => {
           const { relay, context } = bench();
           const root = message('root', START_SEC - 3);
-          const events = ages.map((age, index) => message(`${index}`, START_SEC - age, index % 2 === 0 ? [['e', root.id, '', 'reply']] : []));
+          const events = ages.map((age, index) =>
+            message(`${index}`, START_SEC - age, index % 2 === 0 ? [['e', root.id, '', 'reply']] : []),
+          );
           relay.keep(root, ...events);
           // A relay that serves fewer at once than share a second cannot be read beyond it: that is a stated limit.
           const crowded = Math.max(...[0, 1, 2, 3, 4].map((age) => ages.filter((each) => each === age).length)) + 1;
@@ -122,7 +143,9 @@ describe('a traversal', () => {
   it('of a thread skips nothing between what a relay serves at once and the old root', async () => {
     const { relay, context } = bench();
     const root = message('root', START_SEC - 1_000);
-    const replies = Array.from({ length: 40 }, (_, index) => message(`r${index}`, START_SEC - index, [['e', root.id, '', 'reply']]));
+    const replies = Array.from({ length: 40 }, (_, index) =>
+      message(`r${index}`, START_SEC - index, [['e', root.id, '', 'reply']]),
+    );
     relay.keep(root, ...replies);
     relay.maxLimit = 10;
     const pages = await readAll(context, { rootEventId: root.id });
@@ -140,7 +163,15 @@ describe('a traversal', () => {
 
 describe('a cursor', () => {
   async function firstCursor(made: ReturnType<typeof bench>, args: Parameters<typeof read>[1] = {}): Promise<string> {
-    made.relay.keep(...CROWD, ...CROWD.map(({ id }) => message('named', START_SEC - 50, [['p', AGENT.pubkey], ['e', id, '', 'reply']])));
+    made.relay.keep(
+      ...CROWD,
+      ...CROWD.map(({ id }) =>
+        message('named', START_SEC - 50, [
+          ['p', AGENT.pubkey],
+          ['e', id, '', 'reply'],
+        ]),
+      ),
+    );
     const page = await read(made.context, { limit: 2, ...args });
     return typeof page === 'string' || page.nextCursor === undefined ? expect.fail('no cursor') : page.nextCursor;
   }
@@ -171,7 +202,9 @@ describe('a cursor', () => {
     expect(await read(context, { cursor, mentionsOnly: true })).toBe('invalid_request');
     expect(await read({ ...context, agent: SIBLING.pubkey }, { cursor })).toBe('invalid_request');
     expect(await read({ ...context, community: 'wss://other' }, { cursor })).toBe('invalid_request');
-    expect(await read({ ...context, cursors: openCursors({ clock: made.clock, random: systemRandom }) }, { cursor })).toBe('invalid_request');
+    expect(
+      await read({ ...context, cursors: openCursors({ clock: made.clock, random: systemRandom }) }, { cursor }),
+    ).toBe('invalid_request');
   });
 
   it('is refused when it is anything but itself', async () => {

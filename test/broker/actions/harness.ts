@@ -49,7 +49,7 @@ export async function read(context: ActionContext, args: Partial<Args<'channel.r
 /** Every page of a traversal; throws for a refusal or one that does not end. */
 export async function readAll(context: ActionContext, args: Partial<Args<'channel.read'>>): Promise<readonly Page[]> {
   const pages: Page[] = [];
-  for (let cursor: string | undefined; pages.length < 200; ) {
+  for (let cursor: string | undefined; pages.length < 200;) {
     const page = await read(context, { ...args, ...(cursor === undefined ? {} : { cursor }) });
     if (typeof page === 'string') throw new TypeError(page);
     pages.push(page);

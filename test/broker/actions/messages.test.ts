@@ -31,13 +31,30 @@ describe('message.post', () => {
 describe('message.reply', () => {
   const root = STRANGER.sign({ tags: [H], content: 'root' });
   const reply = STRANGER.sign({ tags: [H, ['e', root.id, '', 'reply']], content: 'reply' });
-  const nested = STRANGER.sign({ tags: [H, ['e', root.id, '', 'root'], ['e', reply.id, '', 'reply']], content: 'nested' });
+  const nested = STRANGER.sign({
+    tags: [H, ['e', root.id, '', 'root'], ['e', reply.id, '', 'reply']],
+    content: 'nested',
+  });
   const marked = STRANGER.sign({ tags: [H, ['e', root.id, '', 'root']], content: 'a lone root is no reply' });
 
   it.each([
     ['a root', root, [['e', root.id, '', 'reply']]],
-    ['an answer', reply, [['e', root.id, '', 'root'], ['e', reply.id, '', 'reply']]],
-    ['an answer to an answer', nested, [['e', root.id, '', 'root'], ['e', nested.id, '', 'reply']]],
+    [
+      'an answer',
+      reply,
+      [
+        ['e', root.id, '', 'root'],
+        ['e', reply.id, '', 'reply'],
+      ],
+    ],
+    [
+      'an answer to an answer',
+      nested,
+      [
+        ['e', root.id, '', 'root'],
+        ['e', nested.id, '', 'reply'],
+      ],
+    ],
     ['a message with a lone root marker', marked, [['e', marked.id, '', 'reply']]],
   ])('to %s names the true root and the parent', async (_, parent, tags) => {
     const made = bench();
@@ -54,7 +71,11 @@ describe('message.reply', () => {
     ['that does not exist', eventId('e'.repeat(64)), []],
     ['of another channel', foreignRoot.id, [foreignRoot]],
     ['without a channel', STRANGER.sign({ tags: [] }).id, [STRANGER.sign({ tags: [] })]],
-    ['of two channels', STRANGER.sign({ tags: [H, ['h', ELSEWHERE]] }).id, [STRANGER.sign({ tags: [H, ['h', ELSEWHERE]] })]],
+    [
+      'of two channels',
+      STRANGER.sign({ tags: [H, ['h', ELSEWHERE]] }).id,
+      [STRANGER.sign({ tags: [H, ['h', ELSEWHERE]] })],
+    ],
     ['whose root is gone', reply.id, [reply]],
     ...[STRANGER.sign({ tags: [H, ['e', foreignRoot.id, '', 'reply']], content: 'forged' })].map(
       (forged) => ['whose root is elsewhere', forged.id, [forged, foreignRoot]] as const,
@@ -79,10 +100,16 @@ describe('message.reply', () => {
   it('may mention anybody, even itself', async () => {
     const made = bench();
     made.relay.keep(root);
-    expect(await replyTo(made, root.id, [AGENT.pubkey])).toMatchObject({ draft: { tags: [H, ['e', root.id, '', 'reply'], ['p', AGENT.pubkey]] } });
+    expect(await replyTo(made, root.id, [AGENT.pubkey])).toMatchObject({
+      draft: { tags: [H, ['e', root.id, '', 'reply'], ['p', AGENT.pubkey]] },
+    });
   });
 
-  function replyTo({ context }: Bench, replyToEventId: EventId, mentions = [OWNER.pubkey]): Promise<Decision<'message.reply'>> {
+  function replyTo(
+    { context }: Bench,
+    replyToEventId: EventId,
+    mentions = [OWNER.pubkey],
+  ): Promise<Decision<'message.reply'>> {
     const args = { channelId: CHANNEL, content: 'hello', mentions, replyToEventId };
     return planOf({ action: 'message.reply', requestId: 'r', args })?.(context) ?? expect.fail('not offered');
   }

@@ -59,28 +59,34 @@ const ROWS: readonly Row[] = [
 ];
 
 describe.each(ROWS)('killed $death.when commit $death.write: $because', ({ death, ends }) => {
-  it.each(ANSWERS.map((answer, index) => ({ answer, end: ends[index] })))('relay: $answer → $end', async ({ answer, end }) => {
-    const open = storeFile();
-    const dying = mortal(await known(open()), death);
-    const before = bench(dying);
-    before.relay.answers.push(answer);
-    // Without an answer of the relay there is no third commit to die at; then the process just ends there.
-    await Promise.race([dying.died, before.journal.run(before.post('r-1'))]);
+  it.each(ANSWERS.map((answer, index) => ({ answer, end: ends[index] })))(
+    'relay: $answer → $end',
+    async ({ answer, end }) => {
+      const open = storeFile();
+      const dying = mortal(await known(open()), death);
+      const before = bench(dying);
+      before.relay.answers.push(answer);
+      // Without an answer of the relay there is no third commit to die at; then the process just ends there.
+      await Promise.race([dying.died, before.journal.run(before.post('r-1'))]);
 
-    const after = await restart(open(), before);
-    const retried = await after.journal.run(after.post('r-1'));
-    expect(told(retried)).toBe(end);
-    expectHonest(after, retried.verdict.status);
+      const after = await restart(open(), before);
+      const retried = await after.journal.run(after.post('r-1'));
+      expect(told(retried)).toBe(end);
+      expectHonest(after, retried.verdict.status);
 
-    const again = await after.journal.run(after.post('r-1'));
-    if (retried.verdict.status !== 'indeterminate') expect(again.verdict).toEqual(retried.verdict);
-    expectHonest(after, again.verdict.status);
-    expect(before.plans + after.plans).toBeLessThanOrEqual(1);
-  });
+      const again = await after.journal.run(after.post('r-1'));
+      if (retried.verdict.status !== 'indeterminate') expect(again.verdict).toEqual(retried.verdict);
+      expectHonest(after, again.verdict.status);
+      expect(before.plans + after.plans).toBeLessThanOrEqual(1);
+    },
+  );
 });
 
 const OWN_DEATHS: readonly Death[] = [
-  { write: 1, when: 'before' }, { write: 1, when: 'after' }, { write: 2, when: 'before' }, { write: 2, when: 'after' },
+  { write: 1, when: 'before' },
+  { write: 1, when: 'after' },
+  { write: 2, when: 'before' },
+  { write: 2, when: 'after' },
 ];
 
 describe.each(OWN_DEATHS)('a message of our own, killed $when commit $write', (death) => {

@@ -34,7 +34,10 @@ export interface Bench {
 let runs = 0;
 
 /** A run of the journal; another one on the same store and relay is a restart. */
-export function bench(store: Store, options: Partial<JournalOptions> & { relay?: FakeRelay; clock?: HeldClock } = {}): Bench {
+export function bench(
+  store: Store,
+  options: Partial<JournalOptions> & { relay?: FakeRelay; clock?: HeldClock } = {},
+): Bench {
   const { relay = new FakeRelay(), clock = new HeldClock(), ...rest } = options;
   const doubts: Namespace[] = [];
   const keyring = openKeyring([AGENT, SIBLING], systemRandom);

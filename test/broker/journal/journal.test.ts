@@ -143,7 +143,7 @@ describe('an outcome that is not known', () => {
   });
 });
 
-describe('the effect\'s edge', () => {
+describe("the effect's edge", () => {
   it('stops an operation whose permission is gone, before it is signed and before it is sent', async () => {
     const { journal, relay, post } = bench(openStore());
     const gone = failed('unauthenticated', 'revoked');
@@ -224,13 +224,14 @@ describe('limits', () => {
   it('a page is kept for an hour, its record for ever', async () => {
     const { journal, clock, post } = bench(openStore());
     let reads = 0;
-    const read = (requestId: string) => post(requestId, 'read', {
-      action: 'channel.read',
-      plan: () => {
-        reads += 1;
-        return Promise.resolve({ type: 'end', verdict: EMPTY_PAGE } as const);
-      },
-    });
+    const read = (requestId: string) =>
+      post(requestId, 'read', {
+        action: 'channel.read',
+        plan: () => {
+          reads += 1;
+          return Promise.resolve({ type: 'end', verdict: EMPTY_PAGE } as const);
+        },
+      });
     await journal.run(read('r-1'));
     clock.push(PAGE_KEPT_MS);
     await journal.run(read('r-2'));

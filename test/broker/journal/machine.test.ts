@@ -142,7 +142,9 @@ describe('one record', () => {
   it('says unauthorized when the relay does not let the agent, action_failed when it does not take the event', () => {
     const code = (reason: string): unknown => {
       const { state } = step(STATES.publishing, { type: 'rejected', reason }, NOW);
-      return state.status === 'finishing' && state.verdict.status === 'failed' ? state.verdict.error.code : state.status;
+      return state.status === 'finishing' && state.verdict.status === 'failed'
+        ? state.verdict.error.code
+        : state.status;
     };
     expect(code('restricted: not a channel member')).toBe('unauthorized');
     expect(code('blocked: you are banned')).toBe('unauthorized');
@@ -152,12 +154,18 @@ describe('one record', () => {
 
   it('keeps a secret of the relay out of what it tells', () => {
     const { state } = step(STATES.publishing, { type: 'rejected', reason: 'error: Bearer marked-secret' }, NOW);
-    expect(JSON.stringify(state, (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value))).not.toContain('marked-secret');
+    expect(
+      JSON.stringify(state, (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value)),
+    ).not.toContain('marked-secret');
   });
 
   it('tells a tombstone from an outcome', () => {
     expect(step(STATES.discarded, INPUTS.recover, NOW).commands).toEqual([
-      { type: 'deliver', replayed: false, verdict: indeterminate('outcome_unknown', 'the action was executed; its result is no longer kept') },
+      {
+        type: 'deliver',
+        replayed: false,
+        verdict: indeterminate('outcome_unknown', 'the action was executed; its result is no longer kept'),
+      },
     ]);
   });
 });

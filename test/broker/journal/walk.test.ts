@@ -30,12 +30,17 @@ const NO = failed('action_failed', 'planted');
 const FAULTS: Readonly<Record<string, Step>> = {
   'publishes before the evidence is durable': (state, input, now) =>
     state.status === 'claimed' && input.type === 'planned'
-      ? { state: { status: 'publishing', evidence: input.evidence, doubt: false }, commands: [{ type: 'publish', event: input.evidence.event, first: true }] }
+      ? {
+          state: { status: 'publishing', evidence: input.evidence, doubt: false },
+          commands: [{ type: 'publish', event: input.evidence.event, first: true }],
+        }
       : step(state, input, now),
   'executes a recovered claim again': (state, input, now) => {
     const found = input.type === 'taken' ? input.record : state;
     const recovers = input.type === 'taken' || input.type === 'recover';
-    return recovers && found.status === 'claimed' ? { state: found, commands: [{ type: 'execute' }] } : step(state, input, now);
+    return recovers && found.status === 'claimed'
+      ? { state: found, commands: [{ type: 'execute' }] }
+      : step(state, input, now);
   },
   'executes again where an event was signed': (state, input, now) => {
     const found = input.type === 'taken' ? input.record : state;
@@ -46,19 +51,30 @@ const FAULTS: Readonly<Record<string, Step>> = {
   'takes a lost answer for a no': (state, input, now) =>
     state.status === 'publishing' && input.type === 'unanswered' ? finish(state, NO) : step(state, input, now),
   'takes a no to the second send for a no to the first': (state, input, now) =>
-    state.status === 'publishing' && state.doubt && input.type === 'rejected' ? finish(state, NO) : step(state, input, now),
+    state.status === 'publishing' && state.doubt && input.type === 'rejected'
+      ? finish(state, NO)
+      : step(state, input, now),
   'takes absence for failure': (state, input, now) =>
     state.status === 'looking' && input.type === 'absent' ? finish(state, NO) : step(state, input, now),
   'takes every rejection for success': (state, input, now) =>
-    state.status === 'publishing' && input.type === 'rejected' ? step(state, { type: 'accepted' }, now) : step(state, input, now),
+    state.status === 'publishing' && input.type === 'rejected'
+      ? step(state, { type: 'accepted' }, now)
+      : step(state, input, now),
   'tells a result before it is durable': (state, input, now) => {
     const taken = step(state, input, now);
-    return { ...taken, commands: taken.commands.map((command) => (command.type === 'store_result' ? tell(command.verdict) : command)) };
+    return {
+      ...taken,
+      commands: taken.commands.map((command) => (command.type === 'store_result' ? tell(command.verdict) : command)),
+    };
   },
   'tells a result that was not stored': (state, input, now) =>
-    state.status === 'finishing' && input.type === 'not_stored' ? { state, commands: [tell(state.verdict)] } : step(state, input, now),
+    state.status === 'finishing' && input.type === 'not_stored'
+      ? { state, commands: [tell(state.verdict)] }
+      : step(state, input, now),
   'denies an own message whose claim may be on disk': (state, input, now) =>
-    state.status === 'claiming' && input.type === 'not_stored' ? { state: { status: 'ended' }, commands: [tell(NO)] } : step(state, input, now),
+    state.status === 'claiming' && input.type === 'not_stored'
+      ? { state: { status: 'ended' }, commands: [tell(NO)] }
+      : step(state, input, now),
   'forgets to answer': (state, input, now) =>
     state.status === 'looking' && input.type === 'unreadable' ? { state, commands: [] } : step(state, input, now),
 };
@@ -70,8 +86,14 @@ describe('a planted fault is found', () => {
   });
 });
 
-function finish(state: Extract<RecordState, { readonly status: 'publishing' | 'looking' }>, verdict: Verdict): ReturnType<Step> {
-  return { state: { status: 'finishing', verdict, evidence: state.evidence }, commands: [{ type: 'store_result', verdict }] };
+function finish(
+  state: Extract<RecordState, { readonly status: 'publishing' | 'looking' }>,
+  verdict: Verdict,
+): ReturnType<Step> {
+  return {
+    state: { status: 'finishing', verdict, evidence: state.evidence },
+    commands: [{ type: 'store_result', verdict }],
+  };
 }
 
 function tell(verdict: Verdict): RecordCommand {

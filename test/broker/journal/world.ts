@@ -39,8 +39,18 @@ export const BOUNDS = { crashes: 2, asks: 4 } as const;
 
 export function newWorld(ownMessage: boolean): World {
   return {
-    row: { status: 'none' }, flight: undefined, planned: 0, sent: [], kept: [], air: [], told: [], old: false,
-    crashes: 0, asks: 0, ownMessage, wrong: undefined,
+    row: { status: 'none' },
+    flight: undefined,
+    planned: 0,
+    sent: [],
+    kept: [],
+    air: [],
+    told: [],
+    old: false,
+    crashes: 0,
+    asks: 0,
+    ownMessage,
+    wrong: undefined,
   };
 }
 
@@ -61,7 +71,8 @@ export function moves(world: World, step: Step, events: readonly Evidence[]): re
       const [first] = events;
       if (!world.ownMessage) go(base, { status: 'fresh' }, { type: 'submit' });
       else if (first !== undefined) go(base, { status: 'fresh' }, { type: 'submit', evidence: first });
-      if (world.row.status === 'claimed' || world.row.status === 'signed') go(base, stateOf(world.row), { type: 'recover' });
+      if (world.row.status === 'claimed' || world.row.status === 'signed')
+        go(base, stateOf(world.row), { type: 'recover' });
     }
     return next;
   }
@@ -77,7 +88,8 @@ function answers(world: World, command: RecordCommand, events: readonly Evidence
   switch (command.type) {
     case 'store_claim': {
       if (world.row.status !== 'none') return [[world, { type: 'taken', record: stateOf(world.row) }]];
-      const row: Row = command.evidence === undefined ? { status: 'claimed' } : { status: 'signed', evidence: command.evidence };
+      const row: Row =
+        command.evidence === undefined ? { status: 'claimed' } : { status: 'signed', evidence: command.evidence };
       return disk(world, row);
     }
     case 'execute': {
@@ -93,7 +105,10 @@ function answers(world: World, command: RecordCommand, events: readonly Evidence
       return relay(world, command.event.id, command.first);
     case 'look_up': {
       const kept = world.kept.includes(command.eventId);
-      return [[world, { type: kept ? 'found' : 'absent' }], [world, { type: 'unreadable' }]];
+      return [
+        [world, { type: kept ? 'found' : 'absent' }],
+        [world, { type: 'unreadable' }],
+      ];
     }
     case 'store_result': {
       if (world.row.status === 'none' || world.row.status === 'done') return [[world, { type: 'fenced' }]];
@@ -109,11 +124,17 @@ function answers(world: World, command: RecordCommand, events: readonly Evidence
 
 /** A commit that ends well, one that fails, and one that fails although it reached the disk. */
 function disk(world: World, row: Row): readonly Answered[] {
-  return [[{ ...world, row }, { type: 'stored' }], [world, { type: 'not_stored' }], [{ ...world, row }, { type: 'not_stored' }]];
+  return [
+    [{ ...world, row }, { type: 'stored' }],
+    [world, { type: 'not_stored' }],
+    [{ ...world, row }, { type: 'not_stored' }],
+  ];
 }
 
 function relay(world: World, id: string, first: boolean): readonly Answered[] {
-  const withdrawn: readonly Answered[] = first ? [[world, { type: 'withdrawn', verdict: failed('unauthenticated', 'gone') }]] : [];
+  const withdrawn: readonly Answered[] = first
+    ? [[world, { type: 'withdrawn', verdict: failed('unauthenticated', 'gone') }]]
+    : [];
   const durable = 'evidence' in world.row && world.row.evidence.event.id === id;
   const base: World = {
     ...world,
@@ -137,7 +158,8 @@ function relay(world: World, id: string, first: boolean): readonly Answered[] {
 function advance(base: World, step: Step, state: RecordState, input: RecordInput): World {
   const taken = step(state, input, base.old ? later(milliseconds(START_MS), 3_600_000) : milliseconds(START_MS));
   const [command] = taken.commands;
-  if (command === undefined) return { ...base, flight: undefined, wrong: `${state.status} has no way on from ${input.type}` };
+  if (command === undefined)
+    return { ...base, flight: undefined, wrong: `${state.status} has no way on from ${input.type}` };
   if (command.type !== 'deliver') return { ...base, flight: { state: taken.state, waiting: command } };
   return { ...base, flight: undefined, told: [...base.told, { verdict: command.verdict, row: base.row }] };
 }
@@ -168,7 +190,8 @@ export function wrongOf(world: World): string | undefined {
   }
   for (const { verdict, row } of world.told) {
     if (verdict.status === 'succeeded' && row.status !== 'done') return 'a result was told before it was durable';
-    if (verdict.status === 'succeeded' && world.kept.length === 0) return 'success was told of an event the relay has not';
+    if (verdict.status === 'succeeded' && world.kept.length === 0)
+      return 'success was told of an event the relay has not';
     // A claim that could not be stored is no record: the same request may come again and be executed.
     const recorded = verdict.status === 'failed' && row.status !== 'none' && row.status !== 'claimed';
     if (recorded && row.status !== 'done') return 'a failure was told before it was durable';
@@ -180,7 +203,11 @@ export function wrongOf(world: World): string | undefined {
 }
 
 /** Every world that can be reached, by breadth; stops at the first wrong one. */
-export function walk(step: Step, events: readonly Evidence[], ownMessage: boolean): { readonly worlds: number; readonly wrong?: string } {
+export function walk(
+  step: Step,
+  events: readonly Evidence[],
+  ownMessage: boolean,
+): { readonly worlds: number; readonly wrong?: string } {
   const seen = new Set<string>();
   let edge: readonly World[] = [newWorld(ownMessage)];
   while (edge.length > 0) {
