@@ -23,6 +23,8 @@ export interface StageOptions {
   readonly rules: readonly object[];
   /** Further members of the agent in skep.yaml, one `name: value` a line. */
   readonly agent?: readonly string[];
+  /** Instead of the scripted agent. */
+  readonly adapter?: string;
   readonly environment?: Readonly<Record<string, string>>;
   readonly log?: RootOptions['log'];
 }
@@ -47,7 +49,7 @@ export interface Stage {
   close(): Promise<void>;
 }
 
-export async function openStage({ rules, agent = [], environment = {}, log = silentLog }: StageOptions): Promise<Stage> {
+export async function openStage({ rules, agent = [], adapter, environment = {}, log = silentLog }: StageOptions): Promise<Stage> {
   const directory = temporaryDirectory();
   const gates = join(directory, 'gates');
   mkdirSync(gates);
@@ -57,7 +59,9 @@ export async function openStage({ rules, agent = [], environment = {}, log = sil
   writeFileSync(join(directory, 'script.json'), JSON.stringify({ v: 1, gates, rules }));
   writeFileSync(join(directory, 'skep.yaml'), [
     'relay: embedded', 'embedded: { port: 0 }', 'agents:', '  - name: helper', '    key: agent.key',
-    `    owner: ${getPublicKey(ownerKey)}`, '    adapter: scripted', '    args: [script.json]', ...agent.map((line) => `    ${line}`),
+    `    owner: ${getPublicKey(ownerKey)}`,
+    ...(adapter === undefined ? ['    adapter: scripted', '    args: [script.json]'] : [`    adapter: ${adapter}`]),
+    ...agent.map((line) => `    ${line}`),
   ].join('\n'));
 
   const notes: Note[] = [];

@@ -191,3 +191,56 @@ describe('history', () => {
     expect(atTop.content).toContain('History: already delivered; retrieve: channel.read');
   });
 });
+
+describe('a message that cannot be answered', () => {
+  it('is told in its thread when the agent is not logged in, and not tried again', async () => {
+    const stage = await stageOf({ rules: [{ match: 'x', do: [{ error: { code: -32_000, message: 'Authentication required' } }] }, REPLY] });
+    const question = await stage.say(stage.owner, 'x');
+    const notice = await stage.watch.until('a notice', () => stage.answers[0]);
+    expect(notice.content).toBe('⚠️ This message could not be answered: the agent program is not logged in.');
+    expect(notice.tags).toContainEqual(['e', question.id, '', 'reply']);
+    expect(notice.tags.some((tag) => tag[0] === 'p')).toBe(false);
+    await stage.say(stage.owner, 'control');
+    await stage.watch.until('the control', () => stage.answers[1]);
+    expect(turns(stage)).toHaveLength(2);
+    expect(stage.running.snapshot().agents[0]?.inbox).toMatchObject({ dead: 1 });
+  });
+
+  it('is given up after the hard timeout, with the true reason', async () => {
+    const busy = Array.from({ length: 30 }, () => [{ think: 'still busy' }, { sleep: 100 }]).flat();
+    const stage = await stageOf({ rules: [{ do: busy }], agent: ['idle-timeout: 1s', 'hard-timeout: 1500ms'] });
+    await stage.say(stage.owner, 'go');
+    const notice = await stage.watch.until('a notice', () => stage.answers[0]);
+    expect(notice.content).toBe('⚠️ This message could not be answered: not finished after 2 s.');
+    expect(turns(stage)).toHaveLength(1);
+  });
+});
+
+describe('an agent program that cannot be started', () => {
+  it('is told once, and the message waits', async () => {
+    const stage = await stageOf({ rules: [REPLY], adapter: '{ command: /nowhere/agent }' });
+    await stage.say(stage.owner, 'one');
+    const notice = await stage.watch.until('a notice', () => stage.answers[0]);
+    expect(notice.content).toContain('cannot be started (not found)');
+    const second = await stage.say(stage.owner, 'two');
+    await stage.watch.until('acceptance', () => stage.notes.find((note) => note.type === 'accepted' && note.eventId === second.id));
+    expect(stage.running.snapshot().agents[0]).toMatchObject({
+      processes: [{ state: 'broken', lastEnd: 'not_found' }], inbox: { queued: 2, dispatched: 0 },
+    });
+    expect(stage.answers).toHaveLength(1);
+  });
+});
+
+describe('leaving a channel', () => {
+  it('ends what is under way there and forgets what waits, without a word', async () => {
+    const stage = await stageOf({ rules: [{ do: [{ wait: 'never' }] }] });
+    await stage.say(stage.owner, 'one');
+    await stage.watch.until('the turn', () => turns(stage)[0]);
+    const second = await stage.say(stage.owner, 'two');
+    await stage.watch.until('acceptance', () => stage.notes.find((note) => note.type === 'accepted' && note.eventId === second.id));
+    await stage.owner.publish(9001, { content: '', tags: [['h', stage.channelId], ['p', stage.agent]] });
+    await stage.watch.until('the end', () => turnEnds(stage)[0]);
+    expect(stage.running.snapshot().agents[0]).toMatchObject({ turns: [], inbox: { queued: 0, dispatched: 0, done: 0, dead: 2 } });
+    expect(stage.answers).toEqual([]);
+  });
+});
