@@ -9,7 +9,8 @@ import type { Stage } from './demo/stage.ts';
 import { Story } from './demo/story.ts';
 import { jsonTimeline, textTimeline } from './demo/timeline.ts';
 import type { Timeline } from './demo/timeline.ts';
-import { firstSignal } from './signals.ts';
+import { tell, typed } from './print.ts';
+import { exitCodeFor, firstSignal } from './signals.ts';
 import { VERSION } from './version.ts';
 
 interface DemoFlags {
@@ -41,6 +42,7 @@ async function demo({ json = false, keep = false }: DemoFlags): Promise<void> {
     if (!told) tellNote(timeline, note);
     story?.wake();
   };
+  const signalled = firstSignal();
   const stage = await setStage({
     clock: systemClock, random: systemRandom, log: openLog('warn'), version: VERSION, nodePath: process.execPath,
     environment: process.env, observe,
@@ -48,9 +50,14 @@ async function demo({ json = false, keep = false }: DemoFlags): Promise<void> {
   try {
     timeline.tell('relay', 'listens', { url: stage.relayUrl });
     story = new Story(stage, timeline, systemClock, notes);
-    await story.tell();
+    const stoppedBy = await Promise.race([story.tell().then(() => undefined), signalled]);
+    if (stoppedBy !== undefined) {
+      tell(`ended by ${stoppedBy} before everything was seen`);
+      process.exitCode = exitCodeFor(stoppedBy);
+      return;
+    }
     timeline.plain(whatNext(stage, keep));
-    if (keep) await firstSignal();
+    if (keep) await signalled;
   } finally {
     told = true;
     await stage.close();
@@ -88,11 +95,11 @@ function whatNext(stage: Stage, keep: boolean): readonly string[] {
   const about = [
     '',
     'What to look at next',
-    '  node bin/skep.js init my    an agent of your own (README, "A first configuration")',
-    '  docs/architecture.md        the road an event takes, room by room',
-    '  docs/scripted-agent.md      how the agent you just saw is scripted',
+    '  node bin/skep.js init my-agents   an agent of your own (README, "A first configuration")',
+    '  docs/architecture.md              the road an event takes, room by room',
+    '  docs/scripted-agent.md            how the agent you just saw is scripted',
   ];
-  if (!keep) return [...about, '  npm run demo -- --keep      the same, left running for a client of yours'];
+  if (!keep) return [...about, '  npm run demo -- --keep            the same, left running for a client of yours'];
   return [
     ...about,
     '',
@@ -101,7 +108,9 @@ function whatNext(stage: Stage, keep: boolean): readonly string[] {
     `  channel   ${stage.channelId}   (h tag)`,
     `  agent     ${stage.agentPubkey}   (p tag: mention it)`,
     `  your key  ${stage.directory}/owner.key   (nsec of the owner)`,
-    `  status    node bin/skep.js status -c ${stage.configFile}`,
+    `  status    ${typed('status', '-c', stage.configFile)}`,
+    'or from a program that knows nothing of skep:',
+    `  node examples/mention.mjs ${stage.relayUrl} ${stage.directory}/owner.key ${stage.agentPubkey} ${stage.channelId} "Hello"`,
     'Ctrl-C ends it and removes the directory.',
   ];
 }

@@ -12,7 +12,7 @@ import type { FailureCode, Pubkey, Random } from '../model/index.ts';
 import { parseSecretKey, toNpub } from '../nostr/index.ts';
 import { systemRandom } from '../system/index.ts';
 import { configTemplate } from './init-template.ts';
-import { print } from './print.ts';
+import { print, typed } from './print.ts';
 
 export function initVerb(program: Command): void {
   program
@@ -24,6 +24,14 @@ export function initVerb(program: Command): void {
 
 function init(directory: string): void {
   const target = resolve(directory);
+  try {
+    write(target);
+  } catch (error) {
+    throw asFailure(target, error);
+  }
+}
+
+function write(target: string): void {
   const [owner, helper] = [newKey(systemRandom), newKey(systemRandom)];
   const channelId = randomUUID();
   const ownsIgnore = !exists(join(target, '.gitignore'));
@@ -33,18 +41,18 @@ function init(directory: string): void {
     ['keys/helper.key', `${helper.nsec}\n`, 0o600],
     ...(ownsIgnore ? [['.gitignore', '# Secret keys and skep\'s own data.\n/keys/\n/.skep/\n', 0o644] as const] : []),
   ]);
-  const cd = relative(process.cwd(), target);
+  const config = join(relative(process.cwd(), target), 'skep.yaml');
   print(`Written to ${target}: skep.yaml, keys/owner.key, keys/helper.key${ownsIgnore ? ', .gitignore' : ''}`);
   if (!ownsIgnore) print('There is a .gitignore already: see that it names /keys/ and /.skep/');
   print();
   print(`  owner    ${toNpub(owner.pubkey)}   (you: import keys/owner.key into a Nostr client)`);
   print(`  agent    ${toNpub(helper.pubkey)}   (mention it to wake it)`);
   print(`  channel  ${channelId}   (general)`);
-  print('  relay    ws://127.0.0.1:7447   (runs with skep up)');
+  print('  relay    ws://127.0.0.1:7447   (runs with the supervisor)');
   print();
   print('Next:');
-  print(cd === '' ? '  skep up' : `  cd ${cd} && skep up`);
-  print('  skep status   in another terminal, in the same folder');
+  print(`  ${typed('up', '-c', config)}`);
+  print(`  ${typed('status', '-c', config)}   in another terminal`);
 }
 
 type Planned = readonly [name: string, text: string, mode: number];
@@ -62,7 +70,7 @@ function writeAll(target: string, files: readonly Planned[]): void {
     }
   } catch (error) {
     for (const step of undo.reverse()) step();
-    throw asFailure(target, error);
+    throw error;
   }
 }
 

@@ -1,9 +1,22 @@
 /** Lines for people. Only this room prints; everything that is not the answer to the verb goes to stderr. */
+import { relative } from 'node:path';
 import { excerpt } from '../model/index.ts';
 
 /** A line of the verb's own answer. */
 export function print(line = ''): void {
   process.stdout.write(`${line}\n`);
+}
+
+/** These words as a person can type them here: the program by the name it was called by. */
+export function typed(...words: readonly string[]): string {
+  const called = process.argv[1] ?? 'skep';
+  const program = called.endsWith('.js') ? `node ${quoted(relative(process.cwd(), called))}` : 'skep';
+  return [program, ...words.map(quoted)].join(' ');
+}
+
+/** A word as a shell takes it. */
+function quoted(word: string): string {
+  return /^[\w./:@=-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
 
 /** A line about the program: what happens next, what went wrong. */
