@@ -12,6 +12,9 @@ import { Relay, useWebSocketImplementation } from 'nostr-tools/relay';
 import WebSocket from 'ws';
 
 const PATIENCE_MS = 30_000;
+process.on('uncaughtException', fail);
+process.on('unhandledRejection', fail);
+
 const [url, keyFile, agentText, channelId, text] = process.argv.slice(2);
 if (text === undefined) {
   console.error('usage: mention.mjs <relay url> <key file> <agent npub or hex> <channel id> <text>');
@@ -48,10 +51,15 @@ const answered = new Promise((resolve) => {
     },
   });
 });
-await relay.publish(question);
+await relay.publish(question).catch(fail);
 const answer = await answered;
 clearTimeout(late);
 console.log(answer.content);
 console.log(`${answer.id}  signature ${verifyEvent(answer) ? 'good' : 'BAD'}`);
 relay.close();
 process.exitCode = verifyEvent(answer) ? 0 : 1;
+
+function fail(error) {
+  console.error(`mention.mjs: ${error?.message ?? error}`);
+  process.exit(1);
+}
