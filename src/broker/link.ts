@@ -40,7 +40,7 @@ export function openLink({ agent, feed, journal, pursuit, sessions, clock, endpo
     closeSession: (sessionId) => {
       sessions.close(sessionId);
     },
-    async publishedIn(turnId) {
+    async publishedIn({ turnId }) {
       await within(pursuit.pass(), PATIENCE_MS, clock);
       const { events, open } = await journal.publishedIn(namespace, turnId, PATIENCE_MS);
       // An old event that a working relay does not have is not sent again either: it is decided, though its record stays.

@@ -7,7 +7,7 @@ import { eventId, secondsOf, unreachable } from '../model/index.ts';
 import type { Clock } from '../model/index.ts';
 import { eventIdOf } from '../nostr/index.ts';
 import type { Tag, VerifiedEvent } from '../nostr/index.ts';
-import { ancestryOf, messageDraft, MESSAGE_KIND } from './actions/index.ts';
+import { messageDraft, MESSAGE_KIND } from './actions/index.ts';
 import type { EventDraft } from './actions/index.ts';
 import type { Agent } from './agent.ts';
 import type { Journal, RecordKey, Settled } from './journal/index.ts';
@@ -36,15 +36,7 @@ export function openOwnMessages({ agent, journal, clock }: OwnMessagesOptions): 
   async function draftOf({ channelId, content, replyTo, kind }: OwnMessage): Promise<Draft> {
     const parts = { channelId, content, marks: kind === 'notice' ? [NOTICE_MARK] : [] };
     if (replyTo === undefined) return { status: 'ready', draft: messageDraft(parts) };
-    const ancestry = await ancestryOf(channelId, replyTo, agent.context().fetch);
-    if (ancestry.status === 'known') return { status: 'ready', draft: messageDraft({ ...parts, thread: ancestry }) };
-    // A notice that hangs one level too high is better than none; an answer in the wrong thread is not.
-    if (kind === 'notice') {
-      return { status: 'ready', draft: messageDraft({ ...parts, thread: { root: replyTo, parent: replyTo } }) };
-    }
-    return ancestry.status === 'missing'
-      ? { status: 'rejected', reason: ancestry.detail }
-      : { status: 'unknown', reason: 'the message answered could not be read in time; nothing was sent' };
+    return { status: 'ready', draft: messageDraft({ ...parts, thread: replyTo }) };
   }
 
   /** Names a message of which no event was signed: the id it would have had now. */

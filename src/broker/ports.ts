@@ -70,8 +70,8 @@ export interface OwnMessage {
   readonly operationId: string;
   readonly channelId: ChannelId;
   readonly content: string;
-  /** The message answered; absent for a top-level message. */
-  readonly replyTo?: EventId;
+  /** The thread, known from the verified events of the turn; to answer a root is both. Absent: a top-level message. */
+  readonly replyTo?: { readonly root: EventId; readonly parent: EventId };
   /** A notice carries no `p` tag and the marker `["skep","notice"]`: it can never wake an agent. */
   readonly kind: 'answer' | 'notice';
   readonly turnId: string;
@@ -100,8 +100,11 @@ export interface AgentLink {
   bindTurn(sessionId: string, turn: TurnBinding | undefined): void;
   /** Revokes it: effective on the next byte, also for stored results. */
   closeSession(sessionId: string): void;
-  /** What the agent has published in that turn. Resolves in bounded time, with `undecided` where that was too short. */
-  publishedIn(turnId: string): Promise<TurnPublications>;
+  /**
+   * What the agent has published in that turn, in the turn's channel. Resolves in bounded time, with `undecided` where
+   * that was too short.
+   */
+  publishedIn(turn: TurnBinding): Promise<TurnPublications>;
   status(): UpstreamStatus;
 }
 
