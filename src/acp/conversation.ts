@@ -5,7 +5,7 @@
  * permission request is put to the policy, but in a turn that is being cancelled, or when the process is, it is
  * answered `cancelled`. A frame keeps alive the turn of the session it names, and every turn when it names none.
  */
-import { excerpt } from '../model/index.ts';
+import { excerpt, within } from '../model/index.ts';
 import type { Clock, Log } from '../model/index.ts';
 import { isDirectory } from './child.ts';
 import { openConnection } from './connection.ts';
@@ -30,7 +30,7 @@ import type { Redactor } from './redaction.ts';
 import type { CallResult } from './sdk-client.ts';
 import { newSessionParams, readSessionId, readStopReason } from './session-request.ts';
 import { Turn } from './turn.ts';
-import { afterReading, within } from './waiting.ts';
+import { afterReading } from './waiting.ts';
 
 /** Session ids remembered to notice one that is given twice; the oldest are forgotten. */
 const MAX_SESSIONS = 1_024;

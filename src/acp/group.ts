@@ -5,12 +5,11 @@
  * Before each signal the table is read anew and compared by pid and start time; a stranger is never signalled. Tool
  * shells of real agents run in groups of their own, which is why descendants are collected and remembered.
  */
-import { later } from '../model/index.ts';
+import { later, pause } from '../model/index.ts';
 import type { Clock, Log } from '../model/index.ts';
 import { membersOf } from './descendants.ts';
 import type { AcpLimits } from './limits.ts';
 import type { ProcessIdentity, ProcessRow, ProcessTable } from './process-table.ts';
-import { pause } from './waiting.ts';
 
 const FIRST_POLL_MS = 5;
 const MAX_POLL_MS = 100;

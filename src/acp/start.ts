@@ -2,7 +2,7 @@
  * Starts an agent program and hands it out when it has answered `initialize`; five kinds of failure before that are
  * told apart. Puts the parts together and decides nothing of its own.
  */
-import { excerpt, later, unreachable } from '../model/index.ts';
+import { excerpt, later, unreachable, within } from '../model/index.ts';
 import type { Clock, Log, Milliseconds } from '../model/index.ts';
 import type { Store } from '../store/index.ts';
 import { spawnChild } from './child.ts';
@@ -14,7 +14,6 @@ import type { AcpLimits } from './limits.ts';
 import type { AgentProcess, LaunchPlan, LineTap, PermissionPolicy, ProcessEnd, StandingHint } from './ports.ts';
 import { agentProcess, attach, STOPPED } from './running.ts';
 import type { Running } from './running.ts';
-import { within } from './waiting.ts';
 
 const MAX_DETAIL = 500;
 

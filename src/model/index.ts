@@ -1,6 +1,7 @@
 /**
  * The words every room speaks.
- * in: nothing; this room imports nothing of ours. out: ids, units of time, failures and refusals, safe excerpts, the log.
+ * in: nothing; this room imports nothing of ours.
+ * out: ids, units of time, bounded waits, failures and refusals, safe excerpts, the log.
  */
 export { asChannelId, asEventId, asPubkey, channelId, eventId, pubkey, shortId } from './ids.ts';
 export type { ChannelId, EventId, Pubkey } from './ids.ts';
@@ -11,4 +12,6 @@ export type { FailureCode, Refusal } from './failure.ts';
 export { excerpt, redact } from './excerpt.ts';
 export { LOG_LEVELS, silentLog } from './log.ts';
 export type { Log, LogLevel } from './log.ts';
+export { pause, within } from './waiting.ts';
+export type { Waited } from './waiting.ts';
 export { unreachable } from './unreachable.ts';
