@@ -32,7 +32,12 @@ export function later(atMs: Milliseconds, byMs: number): Milliseconds {
 /** The longest wait a timer is armed for: `setTimeout` fires at once from 2^31 ms on, so longer waits are re-armed. */
 export const MAX_TIMER_MS = 2_147_000_000;
 
-/** What a room may know of time. `wake` calls back once, not before `atMs`; the returned function cancels it. */
+/**
+ * What a room may know of time. `now` is Unix time. `wake` calls back once, never within the call; the returned
+ * function cancels it. The wait is `atMs - now()` at the call, in milliseconds that pass: where the clock is set
+ * meanwhile, `now()` in the callback may be before `atMs`, so a clock that is set is for stamps, and a driver that
+ * compares deadlines is given one that is not.
+ */
 export interface Clock {
   now(): Milliseconds;
   wake(atMs: Milliseconds, callback: () => void): () => void;
