@@ -3,8 +3,9 @@
  * same text is sent again after a lost connection or a late AUTH, never a new event; the caller alone signs.
  *
  * An entry is queued (send when possible), held (the relay said rate-limited), parked (waits for AUTH) or sent (waits
- * for its OK). `rejected` is said only when every send was answered: after a send whose answer was lost, a later no
- * proves nothing about the earlier one, so the outcome is unknown.
+ * for its OK). `rejected` is said only of a no to the event itself, when every send was answered: after a send whose
+ * answer was lost, a later no proves nothing about the earlier one. "Not now" is no verdict: whoever runs out of time
+ * over it has an unknown outcome, and may send the same event later.
  */
 import { excerpt, later, unreachable } from '../../model/index.ts';
 import type { EventId, Milliseconds } from '../../model/index.ts';
@@ -127,7 +128,7 @@ export function outboxTick(outbox: Outbox, ready: boolean, now: Milliseconds): O
     const againMs = dueMs(entry.place);
     if (entry.deadlineMs <= now) {
       next.delete(entry.ticket);
-      commands.push({ type: 'settle', ticket: entry.ticket, settlement: unanswered(entry, 'the time ran out') });
+      commands.push({ type: 'settle', ticket: entry.ticket, settlement: undecided(entry, 'the time ran out') });
     } else if (ready && againMs !== undefined && againMs <= now) {
       next.set(entry.ticket, { ...entry, place: { status: 'queued' }, repeated: entry.place.status === 'sent' });
     }
@@ -155,7 +156,7 @@ export function outboxAuthenticated(outbox: Outbox): Outbox {
 /** The end of the connection: everything that waits settles. */
 export function outboxClosed(outbox: Outbox): readonly OutboxCommand[] {
   return [...outbox.values()].map((entry) =>
-    ({ type: 'settle', ticket: entry.ticket, settlement: unanswered(entry, 'the connection was closed') }));
+    ({ type: 'settle', ticket: entry.ticket, settlement: undecided(entry, 'the connection was closed') }));
 }
 
 /** When `outboxTick` next has something to do; held and sent entries count only while the connection is ready. */
@@ -191,15 +192,13 @@ function judge(
   if (word === 'rate-limited') {
     return { entry: { ...entry, place: { status: 'held', untilMs: retryAt(ok.reason, now) }, answer } };
   }
-  return { settlement: unanswered({ ...entry, place: { status: 'queued' }, answer }, 'an earlier send was not answered') };
+  if (entry.answerLost) return { settlement: undecided({ ...entry, answer }, 'an earlier send was not answered') };
+  return { settlement: { status: 'rejected', reason: answer } };
 }
 
-function unanswered(entry: Entry, why: string): Settlement {
-  if (entry.sends === 0) return { status: 'unknown', reason: `${why}; it was never sent` };
-  if (entry.place.status === 'sent' || entry.answerLost || entry.answer === undefined) {
-    return { status: 'unknown', reason: entry.answer === undefined ? why : `${why}; the last answer: ${entry.answer}` };
-  }
-  return { status: 'rejected', reason: entry.answer };
+function undecided({ sends, answer }: Entry, why: string): Settlement {
+  const found = sends === 0 ? 'it was never sent' : answer === undefined ? undefined : `the last answer: ${answer}`;
+  return { status: 'unknown', reason: found === undefined ? why : `${why}; ${found}` };
 }
 
 function dueMs(place: Place): Milliseconds | undefined {

@@ -38,12 +38,14 @@ describe('publications', () => {
       .toEqual([{ status: 'unknown', reason: 'an earlier send was not answered; the last answer: invalid: too old' }]);
   });
 
-  it('waits as long as the relay says when it is rate-limited, within the time', () => {
+  it('waits as long as the relay says when it is rate-limited, within the time; not now is no verdict', () => {
     const held = run(open, [publish(1, { forMs: 20_000 }), ok(ID, false, 'rate-limited: quota exceeded; retry in 7s')]);
     expect(run(held.state, [tick], later(T0, 6_999)).commands).toEqual([]);
     expect(run(held.state, [tick], later(T0, 7_000)).commands).toEqual([{ type: 'send', text: 'EVENT 1' }]);
     const end = run(held.state, [ok(ID, true), { type: 'tick', chance: 0 }], later(T0, 20_000));
-    expect(settled(end.commands)).toEqual([{ status: 'rejected', reason: 'rate-limited: quota exceeded; retry in 7s' }]);
+    expect(settled(end.commands)).toEqual([
+      { status: 'unknown', reason: 'the time ran out; the last answer: rate-limited: quota exceeded; retry in 7s' },
+    ]);
   });
 
   it('ends an ephemeral event 3 s after it was sent, a message at its own time', () => {
