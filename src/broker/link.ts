@@ -4,7 +4,7 @@ import type { Agent } from './agent.ts';
 import type { Feed } from './feed/index.ts';
 import { mayResend, within } from './journal/index.ts';
 import type { Journal, Pursuit } from './journal/index.ts';
-import { isMessage, openOwnMessages } from './own-message.ts';
+import { isMessageIn, openOwnMessages } from './own-message.ts';
 import type { AgentLink } from './ports.ts';
 import type { Sessions } from './sessions.ts';
 
@@ -29,7 +29,7 @@ export function openLink({ agent, feed, journal, pursuit, sessions, clock, endpo
       feed.follow(consumer);
     },
     fetch: (filters, options) => upstream.fetch(filters, options),
-    say: openOwnMessages({ agent, journal, clock }),
+    say: openOwnMessages({ agent, journal }),
     openSession() {
       const { session, token } = sessions.open({ ...namespace, owner: identity.owner });
       return { sessionId: session.sessionId, endpoint, token };
@@ -40,12 +40,12 @@ export function openLink({ agent, feed, journal, pursuit, sessions, clock, endpo
     closeSession: (sessionId) => {
       sessions.close(sessionId);
     },
-    async publishedIn({ turnId }) {
+    async publishedIn({ turnId, channelId }) {
       await within(pursuit.pass(), PATIENCE_MS, clock);
       const { events, open } = await journal.publishedIn(namespace, turnId, PATIENCE_MS);
       // An old event that a working relay does not have is not sent again either: it is decided, though its record stays.
       const hopeless = upstream.phase() === 'ready' && open.every((event) => !mayResend(event, clock.now()));
-      return { events: events.filter(isMessage).map(({ id }) => id), undecided: open.length > 0 && !hopeless };
+      return { events: events.filter((event) => isMessageIn(channelId, event)).map(({ id }) => id), undecided: open.length > 0 && !hopeless };
     },
     status() {
       const lastError = upstream.lastError();

@@ -33,7 +33,10 @@ export interface FetchResult {
   readonly complete: boolean;
 }
 
-/** `unknown`: no answer in time; the event may be on the relay, and the same event may be sent again. */
+/**
+ * `unknown`: no verdict in time, also when the relay said "not now" (`rate-limited:`); the event may be on the relay,
+ * and the same event may be sent again.
+ */
 export type PublishOutcome =
   | { readonly status: 'accepted'; readonly eventId: EventId }
   | { readonly status: 'rejected'; readonly eventId: EventId; readonly reason: string }

@@ -3,9 +3,8 @@
  * in: src/model, src/nostr, the wire's types. out: the plan of a request, cursors, and the parts of a kind 9 message.
  */
 export { planOf } from './table.ts';
+export { standsIn } from './action.ts';
 export type { ActionContext, Decision, EventDraft, Refused } from './action.ts';
 export { openCursors } from './cursor.ts';
 export type { Cursors } from './cursor.ts';
-export { ancestryOf } from './ancestry.ts';
-export type { Ancestry } from './ancestry.ts';
 export { messageDraft, MESSAGE_KIND } from './message.ts';

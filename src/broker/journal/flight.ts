@@ -61,7 +61,7 @@ export function eventOf(state: RecordState): { readonly eventId?: EventId } {
 }
 
 /** What a submission may know of a record that was there before it. */
-export function encounter(found: FoundRecord, digest: string): RecordInput & { readonly type: 'taken' | 'refused' } {
+function encounter(found: FoundRecord, digest: string): RecordInput & { readonly type: 'taken' | 'refused' } {
   if (found.digest !== digest) return { type: 'refused', verdict: failed('request_id_conflict', CONFLICT) };
   const ended = found.state.status === 'done' || found.state.status === 'discarded';
   if (found.ours || ended) return { type: 'taken', record: found.state };

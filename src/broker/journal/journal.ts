@@ -6,7 +6,7 @@
 import type { Clock, Log } from '../../model/index.ts';
 import type { VerifiedEvent } from '../../nostr/index.ts';
 import type { Store } from '../../store/index.ts';
-import { encounter, eventOf, fly } from './flight.ts';
+import { eventOf, fly } from './flight.ts';
 import type { FlyingRecord } from './flight.ts';
 import type { RecordInput } from './machine.ts';
 import type { Operation, Settled, Wire } from './operation.ts';
@@ -18,8 +18,6 @@ import { indeterminate } from './verdict.ts';
 export interface Journal {
   /** Executes once, or tells what became of the earlier submission. Resolves within `waitMs`. */
   run(operation: Operation): Promise<Settled>;
-  /** What an operation came to, without starting it: undefined when its key is unused. */
-  recall(operation: Pick<Operation, 'key' | 'digest'>): Promise<Settled | undefined>;
   /** Takes over an earlier run's records; those without evidence had no effect and end here. Throws `Failure`. */
   adopt(namespace: Namespace): Promise<void>;
   /** Resolves open records from evidence. The number of those that stay in doubt. */
@@ -86,15 +84,6 @@ class FlyingJournal implements Journal {
     const { key, digest, evidence } = operation;
     const submit: RecordInput = { type: 'submit', ...(evidence === undefined ? {} : { evidence }) };
     return this.#wait(this.#flight({ key, digest, operation, state: { status: 'fresh' } }, submit));
-  }
-
-  async recall({ key, digest }: Pick<Operation, 'key' | 'digest'>): Promise<Settled | undefined> {
-    const flying = this.#flights.get(flightName(key, digest));
-    if (flying !== undefined) return await this.#wait(flying);
-    const found = await this.#rows.find(key);
-    if (found === undefined) return undefined;
-    const met = encounter(found, digest);
-    return met.type === 'refused' ? { verdict: met.verdict, replayed: false } : await this.#wait(this.#recover(found));
   }
 
   async adopt(namespace: Namespace): Promise<void> {

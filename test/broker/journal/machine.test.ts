@@ -149,7 +149,7 @@ describe('one record', () => {
     expect(code('restricted: not a channel member')).toBe('unauthorized');
     expect(code('blocked: you are banned')).toBe('unauthorized');
     expect(code('invalid: too long')).toBe('action_failed');
-    expect(code('rate-limited: slow down')).toBe('action_failed');
+    expect(code('error: no room')).toBe('action_failed');
   });
 
   it('keeps a secret of the relay out of what it tells', () => {

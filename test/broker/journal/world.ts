@@ -150,7 +150,7 @@ function relay(world: World, id: string, first: boolean): readonly Answered[] {
     [kept, lost],
     [flying, lost],
     // A relay may refuse a second copy for any reason, and refuse a first one.
-    [base, { type: 'rejected', reason: 'rate-limited: slow down' }],
+    [base, { type: 'rejected', reason: 'invalid: no' }],
     ...(world.kept.includes(id) ? [[base, { type: 'rejected', reason: 'duplicate: have it' }] satisfies Answered] : []),
   ];
 }
