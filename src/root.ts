@@ -1,7 +1,7 @@
 /**
  * The composition root: opens every room on a config, in order, and closes them in the other. Nothing is decided here.
  *
- *   lock → store → (relay in the box) → broker → leftovers ended → supervisor → status socket
+ *   lock → store → status socket → leftovers ended → (relay in the box) → broker → supervisor
  */
 import { join } from 'node:path';
 import { commandLine } from '../adapters/index.ts';
@@ -19,7 +19,7 @@ import { relayKey } from './relay-key.ts';
 import { openSqlite, SUPERVISOR_SCHEMA } from './store/index.ts';
 import type { Store } from './store/index.ts';
 import { noteLogger, openSupervisor } from './supervisor/index.ts';
-import type { AgentOptions, Observer, ProfileFacts } from './supervisor/index.ts';
+import type { AgentOptions, Observer, ProfileFacts, Supervisor } from './supervisor/index.ts';
 
 /** What comes from outside the program. */
 export interface RootOptions {
@@ -76,16 +76,25 @@ export async function start(config: Config, options: RootOptions): Promise<Runni
 async function openRooms(
   config: Config, options: RootOptions, closings: Closing[], closeAll: (graceMs: number) => Promise<void>,
 ): Promise<Running> {
-  const { clock, random, log, version } = options;
-  const startedAtMs = clock.now();
+  const { clock, random, log } = options;
   const lock = lockDataDirectory(config.dataDirectory);
   closings.push(() => { lock.release(); });
   const store = openSqlite(join(config.dataDirectory, 'skep.db'), SUPERVISOR_SCHEMA);
   closings.push(() => store.close());
+
+  const ending = endOnce(closeAll);
+  const rooms: { relay?: Relay; supervisor?: Supervisor } = {};
+  const snapshot = reporter(rooms, ending, options);
+  // Open early and closed late, so that a slow start or a slow end can be looked at.
+  const control = await openControl({ path: socketPathOf(config.dataDirectory), snapshot, log });
+  closings.push(() => control.close());
   await reapLeftovers({ store, clock, log });
 
   const relay = config.relay.type === 'embedded' ? await embeddedRelay(config, config.relay, options) : undefined;
-  if (relay !== undefined) closings.push(() => relay.close());
+  if (relay !== undefined) {
+    rooms.relay = relay;
+    closings.push(() => relay.close());
+  }
   const relayUrl = relay?.url ?? (config.relay.type === 'remote' ? config.relay.url : '');
 
   const broker = await openBroker({
@@ -95,19 +104,23 @@ async function openRooms(
   });
   closings.push((graceMs) => broker.close(graceMs));
 
-  const ending = endOnce(closeAll);
   const onFatal = (error: unknown): void => { ending.fail(error); };
   const supervisor = openSupervisor(config.agents.map((agent) => agentOptions({ agent, config, options, broker, store, onFatal })));
+  rooms.supervisor = supervisor;
   closings.push((graceMs) => supervisor.close(graceMs));
-
-  const snapshot = (): StatusReport => ({
-    v: 1, pid: process.pid, version, startedAtMs, stopping: ending.begun(),
-    ...(relay && { embeddedRelay: { url: relay.url, connections: relay.stats().connections } }),
-    agents: supervisor.snapshot(),
-  });
-  const control = await openControl({ path: socketPathOf(config.dataDirectory), snapshot, log });
-  closings.push(() => control.close());
   return { relayUrl, snapshot, close: ending.close, force: () => { supervisor.force(); }, closed: ending.closed };
+}
+
+/** Tells what is open so far. */
+function reporter(
+  rooms: { readonly relay?: Relay; readonly supervisor?: Supervisor }, ending: EndOnce, { clock, version }: RootOptions,
+): () => StatusReport {
+  const startedAtMs = clock.now();
+  return () => ({
+    v: 1, pid: process.pid, version, startedAtMs, stopping: ending.begun(),
+    ...(rooms.relay && { embeddedRelay: { url: rooms.relay.url, connections: rooms.relay.stats().connections } }),
+    agents: rooms.supervisor?.snapshot() ?? [],
+  });
 }
 
 interface EndOnce {

@@ -13,6 +13,7 @@ export const SUPERVISOR_SCHEMA: Migrations = [
     agent TEXT NOT NULL,
     event_id TEXT NOT NULL,
     channel TEXT NOT NULL,
+    lane TEXT NOT NULL,
     destination TEXT NOT NULL,
     author TEXT NOT NULL,
     rule TEXT NOT NULL,
@@ -29,6 +30,7 @@ export const SUPERVISOR_SCHEMA: Migrations = [
   );
   CREATE INDEX inbox_live ON inbox (agent, seq) WHERE status IN ('queued', 'dispatched');
   CREATE INDEX inbox_channel ON inbox (agent, channel, seq);
+  CREATE INDEX inbox_destination ON inbox (agent, destination, seq);
 
   -- broker/journal: a principal in a community, the namespace of its request ids. A number stands for it in the journal:
   -- the names would be most of every row and index entry, and so of what each commit writes.

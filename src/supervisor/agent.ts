@@ -16,17 +16,27 @@ import { giveUpNotice, outageNotice } from './answer.ts';
 import { Directory } from './directory.ts';
 import { Flight } from './flight.ts';
 import type { Batch, Entry } from './inbox/entry.ts';
-import { emptyInbox, inboxCounts, nextReadyAt, oldestWaiting, stepInbox } from './inbox/machine.ts';
-import type { Ending, InboxCommand, InboxInput, InboxState } from './inbox/machine.ts';
+import { emptyInbox, heldEvents, inboxCounts, nextReadyAt, oldestWaiting, stepInbox } from './inbox/machine.ts';
+import type { InboxCommand, InboxInput, InboxState } from './inbox/machine.ts';
 import { saveStatement, storedCounts } from './inbox/rows.ts';
 import type { StoredCounts } from './inbox/rows.ts';
 import { takeUpInbox } from './inbox/take-up.ts';
-import { consider, laneOf } from './intake.ts';
+import { consider } from './intake.ts';
+import { NOT_BEGUN } from './settle.ts';
 import { Slot } from './slot.ts';
 import type { SlotChange } from './slot.ts';
 import type { AgentSnapshot } from './snapshot.ts';
 import { runTurn } from './turn.ts';
 import type { TurnReport } from './turn.ts';
+
+/** A turn under way and the promise of its end, which never rejects. */
+interface Flying {
+  readonly flight: Flight;
+  readonly landed: Promise<void>;
+}
+
+/** While the relay is away no turn begins: nobody could read its answer. It is looked for again after this long. */
+const RELAY_AWAY_MS = 1_000;
 
 export class Agent {
   readonly #options: AgentOptions;
@@ -34,7 +44,7 @@ export class Agent {
   readonly #slots: readonly Slot[];
   /** One input at a time: the inbox below is stepped only inside. */
   readonly #mailbox = new PQueue({ concurrency: 1 });
-  readonly #flights = new Map<string, Flight>();
+  readonly #flights = new Map<string, Flying>();
   readonly #running = new Set<Promise<void>>();
   #inbox: InboxState;
   /** Until what the last run left is taken up, the store alone knows what waits. */
@@ -74,7 +84,7 @@ export class Agent {
 
   /** Cuts short what is under way. */
   force(): void {
-    for (const flight of this.#flights.values()) flight.cutShort('stop');
+    for (const { flight } of this.#flights.values()) flight.cutShort();
   }
 
   snapshot(): AgentSnapshot {
@@ -86,7 +96,7 @@ export class Agent {
         ...(life && { pid: life.process.pid }), state, sessions: life?.sessionCount ?? 0,
         ...(lastEnd === undefined ? {} : { lastEnd }),
       })),
-      turns: [...this.#flights.values()].map(({ batch, startedAtMs }) => ({
+      turns: [...this.#flights.values()].map(({ flight: { batch, startedAtMs } }) => ({
         turnId: batch.turnId, channelId: batch.channelId, sinceMs: startedAtMs, events: batch.entries.length,
       })),
       inbox: this.#left ?? { ...inboxCounts(this.#inbox), ...this.#ended },
@@ -95,17 +105,18 @@ export class Agent {
   }
 
   async #begin(): Promise<void> {
-    const { store, link, clock, log, name, session } = this.#options;
+    const { store, link, clock, log, name } = this.#options;
     const { signal } = this.#stopping;
     this.#left = await storedCounts(store, link.pubkey);
-    const entries = await takeUpInbox({
-      store, link, clock, signal, laneOf: (channel, destination) => laneOf(session, channel, destination),
-    });
-    if (entries === undefined || this.#isStopping()) return;
-    if (entries.length > 0) log.info('taking up what the last run left', { agent: name, events: entries.length });
+    const restored = await takeUpInbox({ store, link, clock, signal });
+    if (restored === undefined || this.#isStopping()) return;
+    const { queued, stranded } = restored;
+    if (queued.length + stranded.length > 0) {
+      log.info('taking up what the last run left', { agent: name, waiting: queued.length, turns: stranded.length });
+    }
     const { done, dead } = await storedCounts(store, link.pubkey);
     this.#ended = { done, dead };
-    await this.#mailbox.add(() => this.#advance([{ type: 'restored', entries }]));
+    await this.#mailbox.add(() => this.#advance([restored]));
     this.#left = undefined;
     link.follow((item) => this.#receive(item).catch((error: unknown) => this.#fail(error)));
     this.#pump();
@@ -132,7 +143,7 @@ export class Agent {
       case 'known':
         return;
       case 'refused':
-        return observe({ type: 'refused', agent, eventId: event.id, reason: considered.reason });
+        return observe({ type: 'refused', agent, eventId: event.id, reason: considered.reason, unanswered: considered.unanswered });
       case 'new':
         await this.#accept(considered.entry);
         return observe({ type: 'accepted', agent, eventId: event.id, author: event.pubkey, channelId });
@@ -151,7 +162,6 @@ export class Agent {
   async #leave(channelId: ChannelId): Promise<void> {
     this.#directory.forgetChannel(channelId);
     await this.#mailbox.add(() => this.#advance([{ type: 'left', channelId }]));
-    for (const flight of this.#flights.values()) if (flight.serves(channelId)) flight.cutShort('left');
   }
 
   /** Inside the mailbox: steps through `inputs`, commits every change at once, then performs the rest. */
@@ -177,6 +187,8 @@ export class Agent {
         return;
       case 'dispatch':
         return this.#dispatch(command.batch);
+      case 'cut_short':
+        return this.#flights.get(command.turnId)?.flight.cutShort();
       case 'give_up':
         return this.#tellGivenUp(command.batch, command.reason);
       default:
@@ -197,53 +209,60 @@ export class Agent {
   }
 
   #mayTake(): readonly InboxInput[] {
-    if (!this.#hasFreeSlot()) return [];
-    const turnId = Buffer.from(this.#options.random.bytes(16)).toString('hex');
-    return [{ type: 'take', turnId, blocked: this.#blockedLanes() }];
+    if (!this.#hasFreeSlot() || !this.#isRelayThere()) return [];
+    return [{ type: 'take', turnId: Buffer.from(this.#options.random.bytes(16)).toString('hex') }];
   }
 
   #hasFreeSlot(): boolean {
     return !this.#isStopping() && this.#slots.some((slot) => slot.phase === 'idle');
   }
 
-  /** Lanes whose conversation lives in a process that is busy: they wait for it. */
-  #blockedLanes(): ReadonlySet<string> {
-    const busy = this.#slots.filter((slot) => slot.phase === 'busy');
-    if (busy.length === 0) return new Set();
-    return new Set([...this.#inbox.lanes.keys()].filter((lane) => busy.some((slot) => slot.life?.holds(lane) === true)));
+  #isRelayThere(): boolean {
+    return this.#options.link.status().phase === 'ready';
   }
 
   #armWake(): void {
+    const { clock } = this.#options;
     this.#cancelWake?.();
-    const atMs = this.#hasFreeSlot() ? nextReadyAt(this.#inbox, this.#blockedLanes()) : undefined;
-    this.#cancelWake = atMs === undefined ? undefined : this.#options.clock.wake(atMs, () => { this.#pump(); });
+    const readyAt = this.#hasFreeSlot() ? nextReadyAt(this.#inbox) : undefined;
+    const atMs = readyAt === undefined || this.#isRelayThere() ? readyAt : later(clock.now(), RELAY_AWAY_MS);
+    this.#cancelWake = atMs === undefined ? undefined : clock.wake(atMs, () => { this.#pump(); });
   }
 
+  /** To the slot that holds the lane's session if it is free, as Buzz does; else to any that is. */
   #dispatch(batch: Batch): void {
     const idle = this.#slots.filter((slot) => slot.phase === 'idle');
     const slot = idle.find((one) => one.life?.holds(batch.lane) === true) ?? idle[0];
-    if (slot?.life === undefined) throw new TypeError('dispatch: expected an idle slot');
+    // The process can end while the dispatch is committed: the turn goes back as if it had not been taken.
+    if (slot?.life === undefined) return this.#return(batch);
     const flight = new Flight(batch, slot, slot.life, this.#options.clock.now());
-    this.#flights.set(batch.turnId, flight);
     flight.life.take();
-    const turn = runTurn({ options: this.#options, directory: this.#directory, flight, signal: this.#stopping.signal });
-    this.#track(turn.then((report) => this.#settle(flight, report)));
+    const held = heldEvents(this.#inbox, batch.channelId);
+    const turn = runTurn({ options: this.#options, directory: this.#directory, flight, held, signal: this.#stopping.signal });
+    const landed = turn.then((report) => this.#settle(flight, report)).catch((error: unknown) => { this.#options.onFatal(error); })
+      .finally(() => {
+        this.#flights.delete(batch.turnId);
+        flight.life.release();
+      });
+    this.#flights.set(batch.turnId, { flight, landed });
   }
 
-  async #settle(flight: Flight, report: TurnReport): Promise<void> {
+  #return({ turnId }: Batch): void {
+    this.#track(this.#mailbox.add(() => this.#advance([{ type: 'finished', turnId, ending: NOT_BEGUN, jitter: 0 }])));
+  }
+
+  async #settle(flight: Flight, { ending, outcome, published }: TurnReport): Promise<void> {
     const { random, observe, name: agent, clock } = this.#options;
     const { turnId } = flight.batch;
     await this.#mailbox.add(async () => {
       this.#flights.delete(turnId);
       flight.life.release();
-      const ending: Ending | undefined =
-        flight.cause === 'left' ? { how: 'dead', reason: 'left the channel', tell: false } : report.ending;
-      // Nobody knows yet whether it was answered: it stays dispatched, for the next start to find out.
+      // Without an ending nobody knows yet whether it was answered: it stays dispatched, for the next start to find out.
       if (ending === undefined) return;
       await this.#advance([{ type: 'finished', turnId, ending, jitter: random.fraction() }, ...this.#mayTake()]);
     });
-    const { outcome, published } = report;
     observe({ type: 'turn_ended', agent, turnId, outcome, published, tookMs: clock.now() - flight.startedAtMs });
+    this.#tellOutage();
     this.#pump();
   }
 
@@ -285,15 +304,14 @@ export class Agent {
     const allBroken = this.#slots.every((slot) => slot.phase === 'broken');
     if (this.#outageTold || oldest === undefined || !allBroken || this.#isStopping()) return;
     this.#outageTold = true;
-    const how = this.#slots[0]?.lastEnd ?? 'unknown';
-    this.#track(this.#options.link.say(outageNotice(oldest, how.replaceAll('_', ' '))));
+    this.#track(this.#options.link.say(outageNotice(oldest, this.#slots[0]?.lastEnd ?? 'unknown')));
   }
 
   async #drain(graceMs: number): Promise<void> {
     if (this.#flights.size === 0) return;
     const { clock } = this.#options;
     const cancel = clock.wake(later(clock.now(), graceMs), () => { this.force(); });
-    while (this.#flights.size > 0) await Promise.race(this.#running);
+    await Promise.all([...this.#flights.values()].map(({ landed }) => landed));
     cancel();
   }
 

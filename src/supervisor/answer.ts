@@ -13,21 +13,25 @@ import type { Batch, Entry } from './inbox/entry.ts';
 
 /** Kind 9 content, in UTF-8 bytes (NIP-BA "Channel and messages"). */
 const MAX_CONTENT_BYTES = 65_536;
+/** `…`, which says that the text went on. */
+const CUT_MARK_BYTES = 3;
 
+/** `attempt` counts the times this answer is signed anew, because the one before was lost on the way. */
 export function answerFor(
-  outcome: PromptOutcome, batch: Batch, input: TurnInput, published: number,
+  outcome: PromptOutcome, batch: Batch, input: TurnInput, attempt = 1,
 ): OwnMessage | undefined {
-  if (outcome.status !== 'ended' || published > 0) return undefined;
+  if (outcome.status !== 'ended') return undefined;
   const route = turnRoute(input);
   if (route.replyTo === undefined && route.scope !== 'dm') return undefined;
   const text = outcome.seen.text.trim();
   const place = {
     channelId: batch.channelId,
     turnId: batch.turnId,
-    ...(route.replyTo === undefined ? {} : { replyTo: eventId(route.replyTo) }),
+    ...(route.replyTo === undefined ? {} : { replyTo: { root: rootOf(batch), parent: eventId(route.replyTo) } }),
   };
   if (text !== '') {
-    return { ...place, kind: 'answer', operationId: `${batch.turnId}:answer`, content: cutBytes(text, MAX_CONTENT_BYTES) };
+    const whole = outcome.seen.textCut ? `${cutBytes(text, MAX_CONTENT_BYTES - CUT_MARK_BYTES)}…` : cutBytes(text, MAX_CONTENT_BYTES);
+    return { ...place, kind: 'answer', operationId: `${batch.turnId}:answer:${attempt}`, content: whole };
   }
   return { ...place, kind: 'notice', operationId: `${batch.turnId}:notice`, content: silence(outcome.stopReason) };
 }
@@ -36,20 +40,22 @@ export function answerFor(
 export function giveUpNotice(batch: Batch, reason: string): OwnMessage {
   const last = batch.entries.at(-1) ?? batch.entries[0];
   const content = `⚠️ This message could not be answered: ${excerpt(reason, 300)}.`;
-  return noticeAt(batch, last.eventId, `${batch.turnId}:gave-up`, content);
+  return noticeAt(batch, { root: last.destination, parent: last.eventId }, `${batch.turnId}:gave-up`, content);
 }
 
-/** The one notice of an outage: the agent program cannot be started, and `waiting` is the message that waits longest. */
-export function outageNotice(waiting: Entry, detail: string): OwnMessage {
-  const content = `⚠️ The agent program cannot be started (${excerpt(detail, 200)}). Your message is kept and will be answered.`;
+/** The one notice of an outage: the agent program does not run, and `waiting` is the message that waits longest. */
+export function outageNotice(waiting: Entry, lastEnd: string): OwnMessage {
+  const started = ['exited', 'signalled', 'protocol'].includes(lastEnd);
+  const what = started ? 'keeps ending' : 'cannot be started';
+  const content = `⚠️ The agent program ${what} (${excerpt(lastEnd.replaceAll('_', ' '), 200)}). Your message is kept and will be answered.`;
   const turn = { channelId: waiting.channelId, turnId: `outage:${waiting.eventId}` };
-  return noticeAt(turn, waiting.eventId, turn.turnId, content);
+  return noticeAt(turn, { root: waiting.destination, parent: waiting.eventId }, turn.turnId, content);
 }
 
 function noticeAt(
-  { channelId, turnId }: Pick<Batch, 'channelId' | 'turnId'>, replyTo: EventId, operationId: string, content: string,
+  { channelId, turnId }: Pick<Batch, 'channelId' | 'turnId'>, replyTo: OwnMessage['replyTo'], operationId: string, content: string,
 ): OwnMessage {
-  return { kind: 'notice', operationId, channelId, turnId, content, replyTo };
+  return { kind: 'notice', operationId, channelId, turnId, content, ...(replyTo && { replyTo }) };
 }
 
 function silence(stopReason: string): string {
@@ -64,6 +70,11 @@ function silence(stopReason: string): string {
     default:
       return '⚠️ The agent ended its turn without an answer.';
   }
+}
+
+/** The thread of the turn: all its events are of one destination. */
+function rootOf(batch: Batch): EventId {
+  return batch.entries[0].destination;
 }
 
 /** The longest head of `text` within `maxBytes` of UTF-8 that ends between scalars. */

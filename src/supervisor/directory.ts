@@ -26,15 +26,22 @@ export interface ChannelFacts {
   readonly description?: string;
 }
 
+/** `answered` is false when the relay did not answer in time: then what is not there may be there all the same. */
+export interface LookedUp<Facts> {
+  readonly facts: Facts;
+  readonly answered: boolean;
+}
+
 /** One look-up may take this long; then the answer is "not known". Buzz's sibling look-up has the same bound. */
 const LOOKUP_TIMEOUT_MS = 2_000;
 /** Profiles and channels remembered for each agent. */
 const MAX_REMEMBERED = 2_048;
 /** A fact is looked up again after this long; so is a profile that was not there. */
 const FRESH_MS = 300_000;
-/** After a look-up that got no answer: soon again, so that one hiccup does not make strangers for minutes. */
-const UNANSWERED_MS = 5_000;
+/** A channel that the relay does not describe is asked for again soon: it may be about to. */
+const UNDESCRIBED_MS = 5_000;
 const STRANGER: ProfileFacts = { isAgent: false };
+const NOTHING_FETCHED: LookedUp<ReadonlyMap<Pubkey, ProfileFacts>> = { facts: new Map(), answered: true };
 
 interface Remembered<Facts> {
   readonly facts: Facts;
@@ -56,28 +63,29 @@ export class Directory {
   }
 
   /** Facts about each of `pubkeys`; one request for all that are not remembered. Someone not found is a stranger. */
-  async profiles(pubkeys: readonly Pubkey[]): Promise<ReadonlyMap<Pubkey, ProfileFacts>> {
+  async profiles(pubkeys: readonly Pubkey[]): Promise<LookedUp<ReadonlyMap<Pubkey, ProfileFacts>>> {
     const wanted = [...new Set(pubkeys)];
     const missing = wanted.filter((pubkey) => !this.#isFresh(this.#profiles.get(pubkey)));
-    const fetched = missing.length > 0 ? await this.#fetchProfiles(missing) : new Map<Pubkey, ProfileFacts>();
-    return new Map(wanted.map((pubkey) => [
+    const fetched = missing.length > 0 ? await this.#fetchProfiles(missing) : NOTHING_FETCHED;
+    const facts = new Map(wanted.map((pubkey) => [
       pubkey,
-      this.#withOwn(pubkey, fetched.get(pubkey) ?? this.#profiles.get(pubkey)?.facts ?? STRANGER),
+      this.#withOwn(pubkey, fetched.facts.get(pubkey) ?? this.#profiles.get(pubkey)?.facts ?? STRANGER),
     ]));
+    return { facts, answered: fetched.answered };
   }
 
   /** The metadata of a channel, or undefined when nobody told it in time. */
-  async channel(channelId: ChannelId): Promise<ChannelFacts | undefined> {
+  async channel(channelId: ChannelId): Promise<LookedUp<ChannelFacts | undefined>> {
     const known = this.#channels.get(channelId);
-    if (this.#isFresh(known)) return known?.facts;
+    if (this.#isFresh(known)) return { facts: known?.facts, answered: true };
     const { events, complete } = await this.#link.fetch(
       [{ kinds: [39_000], tags: new Map([['d', [channelId]]]), limit: 1 }],
       { timeoutMs: LOOKUP_TIMEOUT_MS },
     );
     const newest = newestFirst(events).find((event) => firstValue(event.tags, 'd') === channelId);
     const facts = newest === undefined ? known?.facts : channelFacts(newest);
-    this.#channels.set(channelId, { facts, untilMs: this.#until(complete && newest !== undefined) });
-    return facts;
+    if (complete) this.#channels.set(channelId, { facts, untilMs: this.#until(newest !== undefined) });
+    return { facts, answered: complete };
   }
 
   /** Forgets a channel, so that the next look-up asks the relay: its membership or metadata changed. */
@@ -91,7 +99,7 @@ export class Directory {
     return own === undefined ? facts : { ...own, ...facts, isAgent: own.isAgent, ...(own.owner && { owner: own.owner }) };
   }
 
-  async #fetchProfiles(pubkeys: readonly Pubkey[]): Promise<ReadonlyMap<Pubkey, ProfileFacts>> {
+  async #fetchProfiles(pubkeys: readonly Pubkey[]): Promise<LookedUp<ReadonlyMap<Pubkey, ProfileFacts>>> {
     const { events, complete } = await this.#link.fetch(
       [{ kinds: [0], authors: pubkeys, limit: pubkeys.length }],
       { timeoutMs: LOOKUP_TIMEOUT_MS },
@@ -102,14 +110,14 @@ export class Directory {
     for (const pubkey of pubkeys) {
       const head = heads.get(pubkey);
       const facts = head === undefined ? (this.#profiles.get(pubkey)?.facts ?? STRANGER) : profileFacts(head);
-      this.#profiles.set(pubkey, { facts, untilMs: this.#until(complete) });
+      if (complete) this.#profiles.set(pubkey, { facts, untilMs: this.#until(true) });
       found.set(pubkey, facts);
     }
-    return found;
+    return { facts: found, answered: complete };
   }
 
-  #until(answered: boolean): Milliseconds {
-    return later(this.#clock.now(), answered ? FRESH_MS : UNANSWERED_MS);
+  #until(described: boolean): Milliseconds {
+    return later(this.#clock.now(), described ? FRESH_MS : UNDESCRIBED_MS);
   }
 
   #isFresh(remembered: { readonly untilMs: Milliseconds } | undefined): boolean {

@@ -32,15 +32,22 @@ export interface AdmitFacts {
   readonly author: AuthorFacts;
   /** A channel whose type is not known is treated as a direct message: the narrowest rule (fail closed). */
   readonly channelType: string | undefined;
-  /** Hop count of the newest accepted event of the channel. */
-  readonly lastHops: number;
+  readonly hops: HopCounts;
+}
+
+/** Agents' messages in a row, with no person's between: at the message's destination, and in its whole channel. */
+export interface HopCounts {
+  readonly inDestination: number;
+  readonly inChannel: number;
 }
 
 export type Sifted = { readonly pass: true; readonly rule: string } | { readonly pass: false; readonly reason: GateRefusal };
 export type Admitted = { readonly pass: true; readonly hops: number } | { readonly pass: false; readonly reason: GateRefusal };
 
-/** Agents' messages in a row, with no person between, that are still answered: a politeness loop ends here. */
+/** Agents' messages in a row in one thread that are still answered: a politeness loop ends here. */
 export const MAX_HOPS = 8;
+/** The same in a whole channel: a coordinator hands out many tasks, but a loop of new threads ends too. */
+export const MAX_CHANNEL_HOPS = 64;
 /** The tag on everything skep writes for itself (notices, cards): it never wakes an agent, ours or a sibling's. */
 export const OWN_MARK = 'skep';
 
@@ -57,8 +64,10 @@ export function sift(event: VerifiedEvent, settings: GateSettings): Sifted {
 export function admit(event: VerifiedEvent, settings: GateSettings, facts: AdmitFacts): Admitted {
   const refusal = authorRefusal(event.pubkey, settings, facts);
   if (refusal !== undefined) return { pass: false, reason: refusal };
-  const hops = facts.author.isAgent ? facts.lastHops + 1 : 0;
-  return hops > MAX_HOPS ? { pass: false, reason: 'hop-cap' } : { pass: true, hops };
+  if (!facts.author.isAgent) return { pass: true, hops: 0 };
+  const hops = facts.hops.inDestination + 1;
+  const looping = hops > MAX_HOPS || facts.hops.inChannel + 1 > MAX_CHANNEL_HOPS;
+  return looping ? { pass: false, reason: 'hop-cap' } : { pass: true, hops };
 }
 
 function authorRefusal(author: Pubkey, settings: GateSettings, facts: AdmitFacts): GateRefusal | undefined {

@@ -7,6 +7,7 @@ import type { History } from '../../compiler/index.ts';
 import type { ChannelId, EventId } from '../model/index.ts';
 import { destinationOf } from '../nostr/index.ts';
 import type { Filter, VerifiedEvent } from '../nostr/index.ts';
+import { OWN_MARK } from './gate.ts';
 
 /** Messages shown (Buzz's own default). */
 export const HISTORY_MESSAGES = 12;
@@ -20,7 +21,7 @@ export interface HistoryPlace {
   readonly scope: 'thread' | 'dm';
   /** The root of the thread; absent for a direct-message channel. */
   readonly root?: EventId;
-  /** Messages that are the turn itself and so are not history. */
+  /** Messages of this turn and of turns to come: what is still to be answered is not history. */
   readonly without: ReadonlySet<EventId>;
 }
 
@@ -51,8 +52,8 @@ function filtersOf({ channelId, root }: HistoryPlace): readonly Filter[] {
   ];
 }
 
-/** An `e` tag alone does not make a message part of a thread: its own NIP-10 root does. */
+/** Notices of ours are no conversation. An `e` tag alone does not make a message part of a thread: its own NIP-10 root does. */
 function belongs(event: VerifiedEvent, place: HistoryPlace): boolean {
-  if (place.without.has(event.id)) return false;
+  if (place.without.has(event.id) || event.tags.some((tag) => tag[0] === OWN_MARK)) return false;
   return place.root === undefined || destinationOf(event) === place.root;
 }

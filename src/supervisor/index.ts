@@ -1,7 +1,6 @@
 /**
  * The driver: from a feed of verified events to answered turns.
- * in: model, nostr, store, compiler, broker, acp, permission, adapters. out: `openSupervisor`, and the pure machines
- * (gate, inbox) for whoever replays them.
+ * in: model, nostr, store, compiler, broker, acp. out: `openSupervisor`, what it takes and what it tells.
  */
 export { openSupervisor } from './supervisor.ts';
 export type { Supervisor } from './supervisor.ts';

@@ -1,6 +1,7 @@
 /**
  * From a feed's event to an inbox entry: the gate's questions answered with facts from the directory and the store.
- * Cheap refusals come first, so that most of what a channel carries costs nothing.
+ * Cheap refusals come first, so that most of what a channel carries costs nothing. A refusal that rests on a question the
+ * relay did not answer is asked again: one slow look-up loses no message.
  */
 import { milliseconds } from '../model/index.ts';
 import type { ChannelId, EventId } from '../model/index.ts';
@@ -9,42 +10,60 @@ import type { VerifiedEvent } from '../nostr/index.ts';
 import type { AgentOptions } from './agent-options.ts';
 import type { Directory } from './directory.ts';
 import { admit, sift } from './gate.ts';
-import type { GateRefusal } from './gate.ts';
+import type { Admitted, GateRefusal } from './gate.ts';
 import type { Entry } from './inbox/entry.ts';
-import { knows, lastHops } from './inbox/rows.ts';
+import { hopCounts, knows } from './inbox/rows.ts';
 
 export type Considered =
   | { readonly is: 'new'; readonly entry: Entry }
   | { readonly is: 'known' }
-  | { readonly is: 'refused'; readonly reason: GateRefusal };
+  | { readonly is: 'refused'; readonly reason: GateRefusal; readonly unanswered: boolean };
 
 type IntakeOptions = Pick<AgentOptions, 'gate' | 'store' | 'link' | 'clock' | 'session'>;
+
+/** Times the relay is asked about an author and a channel; each waits about two seconds for the answer. */
+const ASK_TIMES = 5;
 
 export async function consider(
   event: VerifiedEvent, channelId: ChannelId, directory: Directory, options: IntakeOptions,
 ): Promise<Considered> {
   const { gate, store, link, clock } = options;
   const sifted = sift(event, gate);
-  if (!sifted.pass) return { is: 'refused', reason: sifted.reason };
+  if (!sifted.pass) return { is: 'refused', reason: sifted.reason, unanswered: false };
   if (await knows(store, link.pubkey, event.id)) return { is: 'known' };
-  const [profiles, channel, hopsBefore] = await Promise.all([
-    directory.profiles([event.pubkey]),
-    directory.channel(channelId),
-    lastHops(store, link.pubkey, channelId),
-  ]);
-  const author = profiles.get(event.pubkey) ?? { isAgent: false };
-  const admitted = admit(event, gate, { author, channelType: channel?.type, lastHops: hopsBefore });
-  if (!admitted.pass) return { is: 'refused', reason: admitted.reason };
   const destination = destinationOf(event);
-  const policy = channel?.type === 'dm' ? 'channel' : options.session;
+  const { admitted, channelType, answered } = await ask(event, { channelId, destination }, directory, options);
+  if (!admitted.pass) return { is: 'refused', reason: admitted.reason, unanswered: !answered };
+  const policy = channelType === 'dm' ? 'channel' : options.session;
   return {
     is: 'new',
     entry: {
       eventId: event.id, channelId, destination, lane: laneOf(policy, channelId, destination), author: event.pubkey,
-      rule: sifted.rule, hops: admitted.hops, receivedAtMs: clock.now(), attempts: 0, interrupted: false, notBeforeMs: milliseconds(0),
-      event,
+      rule: sifted.rule, hops: admitted.hops, receivedAtMs: clock.now(), attempts: 0, interrupted: false,
+      notBeforeMs: milliseconds(0), event,
     },
   };
+}
+
+interface Asked {
+  readonly admitted: Admitted;
+  readonly channelType: string | undefined;
+  /** False: the relay has not said all that the verdict rests on. */
+  readonly answered: boolean;
+}
+
+async function ask(
+  event: VerifiedEvent, place: { readonly channelId: ChannelId; readonly destination: EventId }, directory: Directory,
+  { gate, store, link }: IntakeOptions,
+): Promise<Asked> {
+  const hops = await hopCounts(store, link.pubkey, place.channelId, place.destination);
+  for (let times = 1; ; times += 1) {
+    const [profiles, channel] = await Promise.all([directory.profiles([event.pubkey]), directory.channel(place.channelId)]);
+    const author = profiles.facts.get(event.pubkey) ?? { isAgent: false };
+    const admitted = admit(event, gate, { author, channelType: channel.facts?.type, hops });
+    const answered = profiles.answered && channel.answered;
+    if (admitted.pass || answered || times >= ASK_TIMES) return { admitted, channelType: channel.facts?.type, answered };
+  }
 }
 
 /** A lane is the channel, or one thread of it under the thread policy. Direct messages stay whole (NIP-AP). */

@@ -23,6 +23,7 @@ export class Life {
   readonly #link: AgentLink;
   readonly #sessions = new RecentMap<string, LaneSession>(MAX_SESSIONS);
   #status: 'idle' | 'busy' | 'ending' | 'over' = 'idle';
+  #blamed = false;
 
   constructor(process: AgentProcess, credential: SessionCredential, link: AgentLink) {
     this.process = process;
@@ -49,7 +50,7 @@ export class Life {
   }
 
   holds(lane: string): boolean {
-    return this.#sessions.get(lane) !== undefined;
+    return this.#sessions.has(lane);
   }
 
   session(lane: string): LaneSession | undefined {
@@ -74,16 +75,17 @@ export class Life {
     this.#link.closeSession(this.#credential.sessionId);
   }
 
-  /** Revokes, and ends the process; another takes its place. */
-  async retire(): Promise<void> {
+  /** Revokes, and ends the process; another takes its place. `crashed` counts it against the program. */
+  async retire(how: 'retired' | 'crashed'): Promise<void> {
     this.revoke();
+    if (how === 'crashed') this.#blamed = true;
     if (this.#status !== 'over') this.#status = 'ending';
     await this.process.stop();
   }
 
-  /** True when the end was ours. The last word of a life. */
+  /** True when the end was ours and the program is not to blame. The last word of a life. */
   finish(): boolean {
-    const meant = this.#status === 'ending';
+    const meant = this.#status === 'ending' && !this.#blamed;
     this.#status = 'over';
     this.revoke();
     this.#sessions.clear();

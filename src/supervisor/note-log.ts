@@ -4,9 +4,13 @@ import type { Log } from '../model/index.ts';
 import type { Note, Observer } from './notes.ts';
 
 export function noteLogger(log: Log): Observer {
-  return ({ type, ...fields }: Note) => {
+  return (note: Note) => {
+    const { type, ...fields } = note;
     switch (type) {
       case 'refused':
+        // These two may be meant for the agent, and nobody would see why it is silent.
+        if (note.reason === 'hop-cap') return log.warn('agents answer each other; this message is not answered', fields);
+        if (note.unanswered) return log.warn('message refused because the relay did not tell who wrote it', fields);
         return log.debug('message not for the agent', fields);
       case 'accepted':
         return log.debug('message accepted', fields);

@@ -6,7 +6,7 @@ import type { ChannelId, EventId, Pubkey } from '../model/index.ts';
 import type { GateRefusal } from './gate.ts';
 
 export type Note =
-  | { readonly type: 'refused'; readonly agent: string; readonly eventId: EventId; readonly reason: GateRefusal }
+  | { readonly type: 'refused'; readonly agent: string; readonly eventId: EventId; readonly reason: GateRefusal; readonly unanswered: boolean }
   | { readonly type: 'accepted'; readonly agent: string; readonly eventId: EventId; readonly author: Pubkey; readonly channelId: ChannelId }
   | { readonly type: 'process_started'; readonly agent: string; readonly pid: number; readonly program: string }
   | { readonly type: 'process_ended'; readonly agent: string; readonly pid: number; readonly how: string }

@@ -2,7 +2,7 @@
  * Whether a turn has been answered: asked until it is known. While a signed message of the turn may be on the relay, or
  * on its way there, nobody is given the turn again; waiting costs time, guessing would answer twice.
  */
-import type { AgentLink } from '../broker/index.ts';
+import type { AgentLink, TurnBinding } from '../broker/index.ts';
 import { later } from '../model/index.ts';
 import type { Clock, EventId } from '../model/index.ts';
 
@@ -11,20 +11,22 @@ const ASK_AGAIN_MS = 2_000;
 
 /** The messages published in the turn, or undefined when `signal` aborted before that was known. */
 export async function decidedPublication(
-  link: AgentLink, turnId: string, clock: Clock, signal: AbortSignal,
+  link: AgentLink, turn: TurnBinding, clock: Clock, signal: AbortSignal,
 ): Promise<readonly EventId[] | undefined> {
   for (;;) {
-    const { events, undecided } = await link.publishedIn(turnId);
+    const { events, undecided } = await link.publishedIn(turn);
     // One message that is there answers the turn, whatever becomes of another.
     if (!undecided || events.length > 0) return events;
     if (signal.aborted) return undefined;
-    await pause(clock, ASK_AGAIN_MS, signal);
+    await pauseBeforeAsking(clock, signal);
   }
 }
 
-function pause(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
+/** A short while, or until `signal` aborts. */
+export function pauseBeforeAsking(clock: Clock, signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
   return new Promise((resolve) => {
-    const cancel = clock.wake(later(clock.now(), ms), done);
+    const cancel = clock.wake(later(clock.now(), ASK_AGAIN_MS), done);
     function done(): void {
       signal.removeEventListener('abort', done);
       cancel();

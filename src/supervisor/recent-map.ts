@@ -15,6 +15,11 @@ export class RecentMap<Key, Value> {
     return value;
   }
 
+  /** Does not count as a touch. */
+  has(key: Key): boolean {
+    return this.#entries.has(key);
+  }
+
   set(key: Key, value: Value): void {
     this.#entries.delete(key);
     this.#entries.set(key, value);
@@ -25,10 +30,6 @@ export class RecentMap<Key, Value> {
 
   delete(key: Key): void {
     this.#entries.delete(key);
-  }
-
-  values(): Iterable<Value> {
-    return this.#entries.values();
   }
 
   clear(): void {

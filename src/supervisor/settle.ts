@@ -1,18 +1,22 @@
 /**
- * What the end of a prompt means for the turn's events, its session and its process. Pure; one answer for every outcome.
+ * What the end of a turn means for its events, its session and its process. Pure; one answer for every way of ending.
  *
- *   outcome          | answered already | not answered                     | session | counts against the process
- *   ended            | done             | done (answer or notice: reply.ts) | kept*   | no
- *   error            | done             | again, or dead when it is the login | dropped | no
- *   idle_timeout     | done             | again, interrupted               | dropped | if it had to be killed
- *   hard_timeout     | done             | dead: it would only happen again | dropped | if it had to be killed
- *   cancelled (stop) | done             | again, interrupted, not counted  | dropped | no
- *   process_ended    | done             | again, interrupted               | gone    | yes
- *   (*) max_tokens and max_turn_requests: the session is full and is dropped.
+ *   outcome           | answered already | not answered                            | session  | process
+ *   ended             | done             | done (answer.ts says what is left)      | kept (*) | kept
+ *   error             | done             | again; dead when it is the login        | dropped  | kept
+ *   idle_timeout      | done             | again, interrupted                      | dropped  | replaced
+ *   hard_timeout      | done             | dead: it would only happen again        | dropped  | replaced
+ *   cancelled by us   | done             | again, interrupted, not counted         | dropped  | replaced
+ *   process_ended     | done             | again, interrupted                      | gone     | gone
+ *   session refused   | -                | again; dead when it is the login        | none     | kept
+ *   session timeout   | -                | again                                   | none     | replaced, as a crash
+ *   not begun         | -                | again, not counted                      | as it is | kept
+ *   (*) but for max_tokens and max_turn_requests: that session is full.
  *
  * "Answered already": the journal holds a message the agent published in this very turn. Asking again would answer twice.
+ * A process that is replaced loses its credential first; it counts as a crash when it had to be killed.
  */
-import type { PromptOutcome } from '../acp/index.ts';
+import type { PromptOutcome, SessionRefused } from '../acp/index.ts';
 import { unreachable } from '../model/index.ts';
 import type { Ending } from './inbox/machine.ts';
 
@@ -21,9 +25,29 @@ export interface Settlement {
   readonly keepSession: boolean;
 }
 
+/** What becomes of the process, known before anything else is asked. `crashed` counts against the breaker. */
+export type ProcessFate = 'kept' | 'gone' | 'retired' | 'crashed';
+
 /** Errors that no retry mends: the operator has to log in again. */
 const LOGIN = /re-?authenticate|authentication required|api error: 401|not logged in/i;
 const AUTH_REQUIRED = -32_000;
+const CUT_SHORT = 'cut short by a stop';
+
+export function processFate(outcome: PromptOutcome): ProcessFate {
+  switch (outcome.status) {
+    case 'ended':
+    case 'error':
+      return 'kept';
+    case 'process_ended':
+      return 'gone';
+    case 'idle_timeout':
+    case 'hard_timeout':
+    case 'cancelled':
+      return outcome.processAlive ? 'retired' : 'crashed';
+    default:
+      return unreachable(outcome);
+  }
+}
 
 export function settle(outcome: PromptOutcome, answered: boolean): Settlement {
   const done = (word: string, keepSession: boolean): Settlement => ({ ending: { how: 'done', outcome: word }, keepSession });
@@ -31,15 +55,17 @@ export function settle(outcome: PromptOutcome, answered: boolean): Settlement {
     case 'ended':
       return done(outcome.stopReason, outcome.stopReason !== 'max_tokens' && outcome.stopReason !== 'max_turn_requests');
     case 'error':
-      return answered ? done('error after the answer', false) : { ending: afterError(outcome), keepSession: false };
+      return answered
+        ? done('error after the answer', false)
+        : { ending: afterError(`the agent answered with error ${outcome.code}`, outcome.code, outcome.message), keepSession: false };
     case 'idle_timeout':
       return answered ? done('idle after the answer', false) : again(`no sign of life for ${inSeconds(outcome.afterMs)}`, 'failure');
     case 'hard_timeout':
       return answered
         ? done('hard timeout after the answer', false)
-        : { ending: { how: 'dead', reason: `not finished after ${inSeconds(outcome.afterMs)}`, tell: true }, keepSession: false };
+        : { ending: { how: 'dead', reason: `not finished after ${inSeconds(outcome.afterMs)}` }, keepSession: false };
     case 'cancelled':
-      return answered ? done('cancelled after the answer', false) : again('cut short by a stop', 'stop');
+      return answered ? done('cancelled after the answer', false) : again(CUT_SHORT, 'stop');
     case 'process_ended':
       return answered ? done('process ended after the answer', false) : again('the agent process ended', 'failure');
     default:
@@ -47,13 +73,22 @@ export function settle(outcome: PromptOutcome, answered: boolean): Settlement {
   }
 }
 
+/** The turn could not begin: there is no session to prompt. */
+export function settleRefused(refused: SessionRefused): Ending {
+  if (refused.code === 'error') return afterError(`no session: ${refused.detail}`, refused.rpcCode, refused.detail);
+  return { how: 'again', reason: `no session: ${refused.detail}`, interrupted: false, cause: 'failure' };
+}
+
+/** Cut short before the agent read a word of it. */
+export const NOT_BEGUN: Ending = { how: 'again', reason: CUT_SHORT, interrupted: false, cause: 'stop' };
+
 function again(reason: string, cause: 'failure' | 'stop'): Settlement {
   return { ending: { how: 'again', reason, interrupted: true, cause }, keepSession: false };
 }
 
-function afterError({ code, message }: Extract<PromptOutcome, { status: 'error' }>): Ending {
-  if (code === AUTH_REQUIRED || LOGIN.test(message)) return { how: 'dead', reason: 'the agent program is not logged in', tell: true };
-  return { how: 'again', reason: `the agent answered with error ${code}`, interrupted: false, cause: 'failure' };
+function afterError(reason: string, code: number, message: string): Ending {
+  if (code === AUTH_REQUIRED || LOGIN.test(message)) return { how: 'dead', reason: 'the agent program is not logged in' };
+  return { how: 'again', reason, interrupted: false, cause: 'failure' };
 }
 
 function inSeconds(durationMs: number): string {

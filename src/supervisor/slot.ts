@@ -81,7 +81,7 @@ export class Slot {
   async stop(): Promise<void> {
     this.#stopping.abort();
     this.#endPause?.();
-    await this.#life?.retire();
+    await this.#life?.retire('retired');
     await this.#kept;
   }
 
@@ -111,7 +111,7 @@ export class Slot {
     this.#life = life;
     onChange({ type: 'started', pid: process.pid, program: process.agentInfo.name });
     // `stop` may have come while the program started, when there was no life yet to end.
-    if (this.#isStopping()) await life.retire();
+    if (this.#isStopping()) await life.retire('retired');
     const end = await process.ended;
     this.#life = undefined;
     this.#lastEnd = end.how;

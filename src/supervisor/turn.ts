@@ -1,31 +1,30 @@
 /**
  * One turn, from a batch to its end: gather what the envelope says, compile it, prompt the process, see what was
- * published, say what is left to say. Everything in it is bounded in time; it always reports, whatever dies.
+ * published, say what is left to say. It always reports; a rejection is a bug or a dead disk.
  */
 import type { PromptOutcome, SessionRefused } from '../acp/index.ts';
 import { compileTurn, standingText } from '../../compiler/index.ts';
 import type { StandingRole, TurnInput } from '../../compiler/index.ts';
-import type { EventId, Pubkey } from '../model/index.ts';
-import { destinationOf, threadOf } from '../nostr/index.ts';
+import type { EventId } from '../model/index.ts';
 import type { AgentOptions } from './agent-options.ts';
-import { answerFor } from './answer.ts';
 import { BASE_PROMPT } from './base-prompt.ts';
 import type { Directory } from './directory.ts';
+import { gatherFacts } from './facts.ts';
 import type { Flight } from './flight.ts';
-import { fetchHistory } from './history.ts';
-import type { HistoryPlace } from './history.ts';
-import type { Batch } from './inbox/entry.ts';
 import type { Ending } from './inbox/machine.ts';
 import type { LaneSession } from './life.ts';
 import { decidedPublication } from './publication.ts';
-import { settle } from './settle.ts';
-import { peopleIn, turnInput } from './turn-input.ts';
-import type { StandingTexts, TurnFacts } from './turn-input.ts';
+import { NOT_BEGUN, processFate, settle, settleRefused } from './settle.ts';
+import { speak } from './speak.ts';
+import { turnInput } from './turn-input.ts';
+import type { StandingTexts } from './turn-input.ts';
 
 export interface TurnWork {
   readonly options: AgentOptions;
   readonly directory: Directory;
   readonly flight: Flight;
+  /** Events of the channel that wait for a turn of their own, or are in one. */
+  readonly held: ReadonlySet<EventId>;
   /** Aborts when the supervisor stops. */
   readonly signal: AbortSignal;
 }
@@ -38,22 +37,24 @@ export interface TurnReport {
 }
 
 export async function runTurn(work: TurnWork): Promise<TurnReport> {
-  const { options, flight } = work;
+  const { options, directory, flight, held } = work;
   const { batch, life } = flight;
   const standing = standingOf(options);
   const opened = await openSession(work, standing);
-  if (!opened.ok) return notOpened(opened);
+  if (!opened.ok) return notOpened(flight, opened);
   const { session } = opened;
-  const facts = await gatherFacts(work, session);
+  flight.opened();
+  const facts = await gatherFacts({ link: options.link, directory, batch, session, held });
   const input = turnInput(batch, facts, standing, standingRole(session));
-  if (!flight.mayPrompt(session.sessionId)) return notBegun();
+  if (!flight.mayPrompt(session.sessionId)) return { ending: NOT_BEGUN, outcome: 'not begun', published: [] };
   life.bind({ turnId: batch.turnId, channelId: batch.channelId });
   const outcome = await prompt(work, session, input);
   life.bind(undefined);
   return conclude(work, session, input, outcome);
 }
 
-async function prompt({ options, flight: { batch, life: { process } } }: TurnWork, session: LaneSession, input: TurnInput): Promise<PromptOutcome> {
+async function prompt({ options, flight }: TurnWork, session: LaneSession, input: TurnInput): Promise<PromptOutcome> {
+  const { batch, life: { process } } = flight;
   const { blocks, envelope, manifest } = compileTurn(input);
   return process.prompt({
     sessionId: session.sessionId,
@@ -74,11 +75,8 @@ async function prompt({ options, flight: { batch, life: { process } } }: TurnWor
 
 async function conclude(work: TurnWork, session: LaneSession, input: TurnInput, outcome: PromptOutcome): Promise<TurnReport> {
   const { options, flight: { batch, slot, life }, signal } = work;
-  // A process whose turn did not end by its own word may still be at work. Nothing it does from here on may reach the
-  // relay: the turn may be given to another, and a message is answered once.
-  if (outcome.status === 'process_ended') life.revoke();
-  else if (outcome.status !== 'ended' && outcome.status !== 'error') await life.retire();
-  const published = await decidedPublication(options.link, batch.turnId, options.clock, signal);
+  await dispose(work.flight, outcome);
+  const published = await decidedPublication(options.link, batch, options.clock, signal);
   if (published === undefined) return { outcome: outcome.status, published: [] };
   const { ending, keepSession } = settle(outcome, published.length > 0);
   if (outcome.status === 'ended') {
@@ -86,13 +84,21 @@ async function conclude(work: TurnWork, session: LaneSession, input: TurnInput, 
     session.goodTurns += 1;
   }
   if (!keepSession) life.forget(batch.lane);
-  const message = answerFor(outcome, batch, input, published.length);
   const word = outcome.status === 'ended' ? outcome.stopReason : outcome.status;
-  if (message === undefined) return { ending, outcome: word, published };
-  const said = await options.link.say(message);
-  if (said.status === 'accepted') return { ending, outcome: word, published: [said.eventId] };
-  options.log.warn('the answer did not reach the relay', { agent: options.name, turn: batch.turnId, status: said.status });
-  return { ending, outcome: word, published };
+  if (published.length > 0) return { ending, outcome: word, published };
+  const spoken = await speak({ options, batch, input, outcome, signal });
+  return spoken === undefined ? { outcome: word, published: [] } : { ending, outcome: word, published: spoken };
+}
+
+/**
+ * A process whose turn did not end by its own word may still be at work. Nothing it does from here on may reach the
+ * relay: the turn may be given to another, and a message is answered once.
+ */
+async function dispose({ life }: Flight, outcome: PromptOutcome): Promise<void> {
+  const fate = processFate(outcome);
+  if (fate === 'kept') return;
+  if (fate === 'gone') life.revoke();
+  else await life.retire(fate);
 }
 
 type Opened = { readonly ok: true; readonly session: LaneSession } | SessionRefused;
@@ -111,37 +117,11 @@ async function openSession({ options, flight: { batch, life } }: TurnWork, stand
   return { ok: true, session };
 }
 
-function notOpened(refused: SessionRefused): TurnReport {
-  const reason = `no session: ${refused.detail}`;
-  const ending: Ending = { how: 'again', reason, interrupted: false, cause: 'failure' };
+async function notOpened({ life, isCutShort }: Flight, refused: SessionRefused): Promise<TurnReport> {
+  // A program that does not answer this will not answer the next; another process gets the retry.
+  if (refused.code === 'timeout') await life.retire('crashed');
+  const ending = isCutShort ? NOT_BEGUN : settleRefused(refused);
   return { ending, outcome: `session_${refused.code}`, published: [] };
-}
-
-/** Cut short before the agent read a word of it. */
-function notBegun(): TurnReport {
-  const ending: Ending = { how: 'again', reason: 'cut short by a stop', interrupted: false, cause: 'stop' };
-  return { ending, outcome: 'not begun', published: [] };
-}
-
-/** History, channel and people, side by side and each in bounded time. */
-async function gatherFacts({ options, directory, flight: { batch } }: TurnWork, session: LaneSession): Promise<TurnFacts> {
-  const channel = await directory.channel(batch.channelId);
-  const place = historyPlace(batch, channel?.type === 'dm');
-  const history = place === undefined ? undefined : await fetchHistory(options.link, place);
-  const self: Pubkey = options.link.pubkey;
-  const profiles = await directory.profiles([...peopleIn(batch.entries, history), self]);
-  // A conversation that was asked for and did not come is not "delivered", whatever the session saw before.
-  const historyDelivered = place === undefined && session.goodTurns > 0;
-  return { channel, history, historyDelivered, profiles };
-}
-
-/** A top-level message in a channel has no conversation behind it; a thread and a direct message have. */
-function historyPlace(batch: Batch, isDm: boolean): HistoryPlace | undefined {
-  const last = batch.entries.at(-1) ?? batch.entries[0];
-  const without = new Set(batch.entries.map((entry) => entry.eventId));
-  if (isDm) return { channelId: batch.channelId, scope: 'dm', without };
-  if (threadOf(last.event.tags).at === 'top') return undefined;
-  return { channelId: batch.channelId, scope: 'thread', root: destinationOf(last.event), without };
 }
 
 function standingOf({ instructions }: AgentOptions): StandingTexts {

@@ -20,7 +20,7 @@ const MAY_OPEN: Readonly<Record<string, readonly string[]>> = {
   'src/broker': [...WORDS, 'src/store'],
   'src/acp': ['src/model', 'src/store'],
   'src/permission': ['src/model', 'src/acp'],
-  'src/supervisor': [...WORDS, 'compiler', 'src/store', 'src/broker', 'src/acp', 'src/permission', 'adapters'],
+  'src/supervisor': [...WORDS, 'compiler', 'src/store', 'src/broker', 'src/acp'],
   'src/control': ['src/model', 'src/broker'],
   'src/config': [...WORDS, 'adapters', 'src/control'],
 };

@@ -17,53 +17,57 @@ function ended(text: string, stopReason: StopReason = 'end_turn'): PromptOutcome
 
 describe('answerFor', () => {
   it('is the text, as a reply where the envelope says', () => {
-    expect(answerFor(ended(' yes \n'), batch, inputOf(batch), 0)).toEqual({
-      kind: 'answer', operationId: 't:answer', channelId: channel, turnId: 't', content: 'yes', replyTo: question.id,
+    expect(answerFor(ended(' yes \n'), batch, inputOf(batch))).toEqual({
+      kind: 'answer', operationId: 't:answer:1', channelId: channel, turnId: 't', content: 'yes',
+      replyTo: { root: question.id, parent: question.id },
     });
     const inside: Batch = { ...batch, entries: [entryOf(message({ tags: inThread(someRoot) }), 0)] };
-    expect(answerFor(ended('yes'), inside, inputOf(inside), 0)).toMatchObject({ replyTo: someRoot });
+    expect(answerFor(ended('yes'), inside, inputOf(inside))).toMatchObject({ replyTo: { root: someRoot, parent: someRoot } });
   });
 
   it('is at the top of a direct-message channel', () => {
-    const message = answerFor(ended('yes'), batch, inputOf(batch, { channel: { name: '', type: 'dm' } }), 0);
+    const message = answerFor(ended('yes'), batch, inputOf(batch, { channel: { name: '', type: 'dm' } }));
     expect(message).toMatchObject({ kind: 'answer', content: 'yes' });
     expect(message).not.toHaveProperty('replyTo');
   });
 
-  it('is nothing where the agent spoke for itself, the turn failed, or agents are among themselves', () => {
-    expect(answerFor(ended('yes'), batch, inputOf(batch), 1)).toBeUndefined();
-    expect(answerFor({ status: 'process_ended', end: { how: 'stopped' }, seen: ended('x').seen }, batch, inputOf(batch), 0)).toBeUndefined();
+  it('is nothing where the turn failed or agents are among themselves', () => {
+    expect(answerFor({ status: 'process_ended', end: { how: 'stopped' }, seen: ended('x').seen }, batch, inputOf(batch))).toBeUndefined();
     const between: Batch = { ...batch, entries: [entryOf(message({ by: sibling }), 0)] };
     const agents = new Map([[agent.pubkey, { isAgent: true }], [sibling.pubkey, { isAgent: true }]]);
-    expect(answerFor(ended('yes'), between, inputOf(between, { profiles: agents }), 0)).toBeUndefined();
-    expect(answerFor(ended('yes'), between, inputOf(between), 0)).toBeDefined();
+    expect(answerFor(ended('yes'), between, inputOf(between, { profiles: agents }))).toBeUndefined();
+    expect(answerFor(ended('yes'), between, inputOf(between))).toBeDefined();
   });
 
   it.each<[StopReason, string]>([
     ['end_turn', 'without an answer'], ['refusal', 'declined'], ['cancelled', 'stopped'], ['max_tokens', 'limit'], ['max_turn_requests', 'limit'],
   ])('is one notice after %s without a word', (stopReason, says) => {
-    const notice = answerFor(ended('  ', stopReason), batch, inputOf(batch), 0);
+    const notice = answerFor(ended('  ', stopReason), batch, inputOf(batch));
     expect(notice).toMatchObject({ kind: 'notice', operationId: 't:notice', content: expect.stringContaining(says) });
   });
 
   it('is cut at what a message may hold, between scalars', () => {
-    const long = answerFor(ended('🐝'.repeat(20_000)), batch, inputOf(batch), 0);
+    const long = answerFor(ended('🐝'.repeat(20_000)), batch, inputOf(batch));
     expect(Buffer.byteLength(long?.content ?? '')).toBe(65_536);
-    const odd = answerFor(ended(`a${'🐝'.repeat(20_000)}`), batch, inputOf(batch), 0);
+    const odd = answerFor(ended(`a${'🐝'.repeat(20_000)}`), batch, inputOf(batch));
     expect(Buffer.byteLength(odd?.content ?? '')).toBe(65_533);
+    const cut = ended('text', 'end_turn');
+    if (cut.status !== 'ended') throw new Error('not ended');
+    expect(answerFor({ ...cut, seen: { ...cut.seen, textCut: true } }, batch, inputOf(batch))?.content).toBe('text…');
   });
 });
 
 describe('notices', () => {
   it('go to the thread of the last message and say the reason on one line', () => {
     const notice = giveUpNotice(batch, 'it broke\nnsec1qqqqqqqqqqqqqqqq');
-    expect(notice).toMatchObject({ kind: 'notice', operationId: 't:gave-up', replyTo: question.id });
+    expect(notice).toMatchObject({ kind: 'notice', operationId: 't:gave-up', replyTo: { root: question.id, parent: question.id } });
     expect(notice.content).toBe('⚠️ This message could not be answered: it broke\\u{a}<redacted>.');
   });
 
   it('of an outage go to the message that has waited longest, once for each', () => {
-    expect(outageNotice(entryOf(question, 0), 'not found')).toMatchObject({
-      kind: 'notice', operationId: `outage:${question.id}`, replyTo: question.id, content: expect.stringContaining('not found'),
+    expect(outageNotice(entryOf(question, 0), 'not_found')).toMatchObject({
+      kind: 'notice', operationId: `outage:${question.id}`, content: expect.stringContaining('cannot be started (not found)'),
     });
+    expect(outageNotice(entryOf(question, 0), 'signalled').content).toContain('keeps ending (signalled)');
   });
 });

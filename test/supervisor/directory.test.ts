@@ -29,8 +29,8 @@ describe('profiles', () => {
   it('asks once for all, and remembers who is there and who is not', async () => {
     const { link, clock, directory } = open([profile(owner, '{"display_name":"Olga","nip05":"o@x"}')]);
     const expected = new Map<string, object>([[owner.pubkey, { displayName: 'Olga', nip05: 'o@x', isAgent: false }], [friend.pubkey, { isAgent: false }]]);
-    expect(await directory.profiles([owner.pubkey, friend.pubkey])).toEqual(expected);
-    expect(await directory.profiles([friend.pubkey, owner.pubkey])).toEqual(expected);
+    expect(await directory.profiles([owner.pubkey, friend.pubkey])).toEqual({ facts: expected, answered: true });
+    expect(await directory.profiles([friend.pubkey, owner.pubkey])).toEqual({ facts: expected, answered: true });
     expect(link.asked).toHaveLength(1);
     clock.push(FIVE_MINUTES_MS + 1);
     await directory.profiles([owner.pubkey]);
@@ -45,19 +45,19 @@ describe('profiles', () => {
     ['[]', { isAgent: false }],
   ])('reads %s', async (content, facts) => {
     const { directory } = open([profile(owner, content)]);
-    expect((await directory.profiles([owner.pubkey])).get(owner.pubkey)).toEqual(facts);
+    expect((await directory.profiles([owner.pubkey])).facts.get(owner.pubkey)).toEqual(facts);
   });
 
   it('takes the newest', async () => {
     const { directory } = open([profile(owner, '{"name":"old"}', [], 1), profile(owner, '{"name":"new"}', [], 2)]);
-    expect((await directory.profiles([owner.pubkey])).get(owner.pubkey)).toMatchObject({ displayName: 'new' });
+    expect((await directory.profiles([owner.pubkey])).facts.get(owner.pubkey)).toMatchObject({ displayName: 'new' });
   });
 
   it('believes an attestation that verifies, and no other', async () => {
     const good = attest(sibling.pubkey, '', owner.secretKey, AUX);
     const stolen = attest(agent.pubkey, '', owner.secretKey, AUX);
     const { directory } = open([profile(sibling, '{}', [good]), profile(friend, '{}', [stolen])]);
-    const known = await directory.profiles([sibling.pubkey, friend.pubkey]);
+    const { facts: known } = await directory.profiles([sibling.pubkey, friend.pubkey]);
     expect(known.get(sibling.pubkey)).toEqual({ isAgent: true, owner: owner.pubkey });
     expect(known.get(friend.pubkey)).toEqual({ isAgent: false });
   });
@@ -65,20 +65,22 @@ describe('profiles', () => {
   it('knows our own agents without proof', async () => {
     const own = new Map([[sibling.pubkey, { displayName: 'helper', isAgent: true, owner: owner.pubkey }]]);
     const { link, directory } = open([], own);
-    expect((await directory.profiles([sibling.pubkey])).get(sibling.pubkey)).toEqual({ displayName: 'helper', isAgent: true, owner: owner.pubkey });
+    expect((await directory.profiles([sibling.pubkey])).facts.get(sibling.pubkey)).toEqual({ displayName: 'helper', isAgent: true, owner: owner.pubkey });
     link.stored.push(profile(sibling, '{"name":"Self"}'));
     const again = new Directory(link, new HandClock(), own);
-    expect((await again.profiles([sibling.pubkey])).get(sibling.pubkey)).toEqual({ displayName: 'Self', isAgent: true, owner: owner.pubkey });
+    expect((await again.profiles([sibling.pubkey])).facts.get(sibling.pubkey)).toEqual({ displayName: 'Self', isAgent: true, owner: owner.pubkey });
   });
 
-  it('asks again soon when nobody answered, and keeps what it knew', async () => {
+  it('says that nobody answered, keeps what it knew, and asks again', async () => {
     const { link, clock, directory } = open([profile(owner, '{"name":"n"}')]);
     await directory.profiles([owner.pubkey]);
     clock.push(FIVE_MINUTES_MS + 1);
     link.answers = false;
-    expect((await directory.profiles([owner.pubkey])).get(owner.pubkey)).toMatchObject({ displayName: 'n' });
-    clock.push(5_001);
-    await directory.profiles([owner.pubkey]);
+    const unanswered = await directory.profiles([owner.pubkey]);
+    expect(unanswered.answered).toBe(false);
+    expect(unanswered.facts.get(owner.pubkey)).toMatchObject({ displayName: 'n' });
+    link.answers = true;
+    expect((await directory.profiles([owner.pubkey])).answered).toBe(true);
     expect(link.asked).toHaveLength(3);
   });
 });
@@ -91,25 +93,33 @@ describe('channel', () => {
     ['a forum', [['name', 'f'], ['t', 'forum']], { name: 'f', type: 'forum' }],
   ])('reads %s', async (_, tags, facts) => {
     const { directory } = open([metadata(tags)]);
-    expect(await directory.channel(channel)).toEqual(facts);
+    expect(await directory.channel(channel)).toEqual({ facts, answered: true });
   });
 
   it('is not known when nobody says so, and is asked again soon', async () => {
     const { link, clock, directory } = open([]);
-    expect(await directory.channel(channel)).toBeUndefined();
-    expect(await directory.channel(channel)).toBeUndefined();
+    expect(await directory.channel(channel)).toEqual({ facts: undefined, answered: true });
+    await directory.channel(channel);
     expect(link.asked).toHaveLength(1);
     link.stored.push(metadata([['name', 'late']]));
     clock.push(5_001);
-    expect(await directory.channel(channel)).toMatchObject({ name: 'late' });
+    expect(await directory.channel(channel)).toMatchObject({ facts: { name: 'late' } });
+  });
+
+  it('is not known when nobody answered, which is said and asked again at once', async () => {
+    const { link, directory } = open([metadata([['name', 'c']])]);
+    link.answers = false;
+    expect(await directory.channel(channel)).toEqual({ facts: undefined, answered: false });
+    link.answers = true;
+    expect(await directory.channel(channel)).toMatchObject({ facts: { name: 'c' }, answered: true });
   });
 
   it('is asked again when it is forgotten', async () => {
     const { link, directory } = open([metadata([['name', 'old']])]);
     await directory.channel(channel);
     link.stored.push(metadata([['name', 'new']], 2));
-    expect(await directory.channel(channel)).toMatchObject({ name: 'old' });
+    expect(await directory.channel(channel)).toMatchObject({ facts: { name: 'old' } });
     directory.forgetChannel(channel);
-    expect(await directory.channel(channel)).toMatchObject({ name: 'new' });
+    expect(await directory.channel(channel)).toMatchObject({ facts: { name: 'new' } });
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { admit, MAX_HOPS, sift } from '../../src/supervisor/gate.ts';
+import { admit, MAX_CHANNEL_HOPS, MAX_HOPS, sift } from '../../src/supervisor/gate.ts';
 import type { AdmitFacts, GateSettings, RespondTo } from '../../src/supervisor/gate.ts';
 import { agent, channel, friend, message, owner, person, sibling } from './people.ts';
 
@@ -12,7 +12,7 @@ function settings(more: Partial<GateSettings> = {}): GateSettings {
   };
 }
 
-const inStream: AdmitFacts = { author: { isAgent: false }, channelType: 'stream', lastHops: 0 };
+const inStream: AdmitFacts = { author: { isAgent: false }, channelType: 'stream', hops: { inDestination: 0, inChannel: 0 } };
 
 describe('sift', () => {
   it('lets a mention of the agent through, in either case', () => {
@@ -69,11 +69,15 @@ describe('admit', () => {
     expect(admit(message({ by: sibling }), settings(), theirs).pass).toBe(false);
   });
 
-  it('ends a chain of agents at the cap; a person begins anew', () => {
+  it('ends a chain of agents in a thread and in a channel; a person begins anew', () => {
     const author = { isAgent: true, owner: owner.pubkey };
-    const at = (lastHops: number) => admit(message({ by: sibling }), settings(), { ...inStream, author, lastHops });
-    expect(at(MAX_HOPS - 1)).toEqual({ pass: true, hops: MAX_HOPS });
-    expect(at(MAX_HOPS)).toEqual({ pass: false, reason: 'hop-cap' });
-    expect(admit(message(), settings(), { ...inStream, lastHops: MAX_HOPS })).toEqual({ pass: true, hops: 0 });
+    const at = (inDestination: number, inChannel: number) =>
+      admit(message({ by: sibling }), settings(), { ...inStream, author, hops: { inDestination, inChannel } });
+    expect(at(MAX_HOPS - 1, MAX_HOPS - 1)).toEqual({ pass: true, hops: MAX_HOPS });
+    expect(at(MAX_HOPS, MAX_HOPS)).toEqual({ pass: false, reason: 'hop-cap' });
+    expect(at(0, MAX_CHANNEL_HOPS - 1)).toEqual({ pass: true, hops: 1 });
+    expect(at(0, MAX_CHANNEL_HOPS)).toEqual({ pass: false, reason: 'hop-cap' });
+    const person = admit(message(), settings(), { ...inStream, hops: { inDestination: 99, inChannel: 99 } });
+    expect(person).toEqual({ pass: true, hops: 0 });
   });
 });

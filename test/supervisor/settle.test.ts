@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { PromptOutcome } from '../../src/acp/index.ts';
-import { settle } from '../../src/supervisor/settle.ts';
+import { processFate, settle, settleRefused } from '../../src/supervisor/settle.ts';
 
 const seen = { text: '', textCut: false, thoughts: 0, toolCalls: 0, updates: 0 };
 const ended = (stopReason: 'end_turn' | 'max_tokens' | 'max_turn_requests' | 'refusal' | 'cancelled'): PromptOutcome =>
@@ -15,8 +15,8 @@ describe('settle', () => {
 
   const broken: readonly (readonly [string, PromptOutcome, object])[] = [
     ['an error', { status: 'error', code: -32_603, message: 'no', seen }, { how: 'again', interrupted: false, cause: 'failure' }],
-    ['a login that ran out', { status: 'error', code: -32_000, message: 'no', seen }, { how: 'dead', tell: true }],
-    ['a 401 of the model', { status: 'error', code: 1, message: 'API Error: 401', seen }, { how: 'dead', tell: true }],
+    ['a login that ran out', { status: 'error', code: -32_000, message: 'no', seen }, { how: 'dead' }],
+    ['a 401 of the model', { status: 'error', code: 1, message: 'API Error: 401', seen }, { how: 'dead' }],
     ['silence', { status: 'idle_timeout', afterMs: 9_000, processAlive: true, seen }, { how: 'again', interrupted: true, cause: 'failure' }],
     ['a turn without end', { status: 'hard_timeout', afterMs: 9_000, processAlive: true, seen }, { how: 'dead', reason: 'not finished after 9 s' }],
     ['a stop of ours', { status: 'cancelled', processAlive: true, seen }, { how: 'again', interrupted: true, cause: 'stop' }],
@@ -31,5 +31,30 @@ describe('settle', () => {
 
   it.each(broken)('%s after the answer is done: asking again would answer twice', (_, outcome) => {
     expect(settle(outcome, true).ending.how).toBe('done');
+  });
+});
+
+describe('settleRefused', () => {
+  it.each([
+    ['a login that ran out', -32_000, 'no', 'dead'], ['words of a login', -32_603, 'Please re-authenticate', 'dead'], ['another error', -32_603, 'no', 'again'],
+  ])('%s', (_, rpcCode, detail, how) => {
+    expect(settleRefused({ ok: false, code: 'error', rpcCode, detail }).how).toBe(how);
+  });
+
+  it('no answer is a failure of the process, not of the message', () => {
+    expect(settleRefused({ ok: false, code: 'timeout', detail: 'x' })).toMatchObject({ how: 'again', interrupted: false, cause: 'failure' });
+  });
+});
+
+describe('processFate', () => {
+  it.each<readonly [string, PromptOutcome, string]>([
+    ['ended', ended('end_turn'), 'kept'],
+    ['error', { status: 'error', code: 1, message: '', seen }, 'kept'],
+    ['process_ended', { status: 'process_ended', end: { how: 'stopped' }, seen }, 'gone'],
+    ['idle, asked in vain', { status: 'idle_timeout', afterMs: 1, processAlive: false, seen }, 'crashed'],
+    ['idle, and it listened', { status: 'idle_timeout', afterMs: 1, processAlive: true, seen }, 'retired'],
+    ['cancelled', { status: 'cancelled', processAlive: true, seen }, 'retired'],
+  ])('%s', (_, outcome, fate) => {
+    expect(processFate(outcome)).toBe(fate);
   });
 });

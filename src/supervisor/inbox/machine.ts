@@ -2,11 +2,12 @@
  * The inbox of one agent: which accepted events wait, which are in a turn, what happens to them when it ends.
  * Pure; the driver commits every `save` before it performs anything else (commit before act).
  *
- *   entry \ input | accepted      | take          | finished         | left              | restored
- *   (unknown)     | → queued      | -             | -                | -                 | → queued
- *   queued        | ignored (dup) | → dispatched  | -                | → dead            | -
- *   dispatched    | ignored (dup) | not again     | → done, queued   | stays: its turn   | -
- *                 |               |               |   (later), dead  |   is the driver's |
+ *   entry \ input | accepted      | take          | finished               | left                | restored
+ *   (unknown)     | → queued      | -             | -                      | -                   | → queued, or as if
+ *                 |               |               |                        |                     |   its turn had failed
+ *   queued        | ignored (dup) | → dispatched  | -                      | → dead              | -
+ *   dispatched    | ignored (dup) | not again     | → done, queued (later),| its turn is cut     | -
+ *                 |               |               |   dead                 |   short, then dead  |
  *   done, dead    | rows only: the driver asks the store before it says `accepted`
  *
  * Coalescing (compiler spec, "Queue dispatch is the authority boundary"): a turn takes contiguous entries at the head of
@@ -20,6 +21,8 @@ import type { Batch, Entry, InboxSettings } from './entry.ts';
 interface Lane {
   readonly queue: readonly Entry[];
   readonly inFlight?: Batch;
+  /** The agent left the channel while the turn was in flight: whatever becomes of it, its events are dead. */
+  readonly left?: boolean;
 }
 
 export interface InboxState {
@@ -30,17 +33,22 @@ export interface InboxState {
 /** How a turn ended, as far as its events are concerned. `reason` is for people and the row; never a payload. */
 export type Ending =
   | { readonly how: 'done'; readonly outcome: string }
-  /** To be prompted again. A `failure` counts and waits; a `stop` of ours does neither. */
-  | { readonly how: 'again'; readonly reason: string; readonly interrupted: boolean; readonly cause: 'failure' | 'stop' }
-  /** Never to be prompted again; `tell` says so in the thread. */
-  | { readonly how: 'dead'; readonly reason: string; readonly tell: boolean };
+  /** To be prompted again. A `failure` counts and waits, a `restart` counts, a `stop` of ours does neither. */
+  | { readonly how: 'again'; readonly reason: string; readonly interrupted: boolean; readonly cause: 'failure' | 'restart' | 'stop' }
+  /** Never to be prompted again, which is told in the thread. */
+  | { readonly how: 'dead'; readonly reason: string };
 
 export type InboxInput =
   | { readonly type: 'accepted'; readonly entry: Entry }
-  /** From the store at start: queued entries in arrival order. */
-  | { readonly type: 'restored'; readonly entries: readonly Entry[] }
-  /** A process is free: hand out the oldest turn that is ready and whose lane is not in `blocked`. */
-  | { readonly type: 'take'; readonly turnId: string; readonly blocked: ReadonlySet<string> }
+  /** From the store at start: what waited, in arrival order, and the turns that were in flight, with those `answered`. */
+  | {
+      readonly type: 'restored';
+      readonly queued: readonly Entry[];
+      readonly stranded: readonly Batch[];
+      readonly answered: ReadonlySet<string>;
+    }
+  /** A process is free: hand out the oldest turn that is ready. */
+  | { readonly type: 'take'; readonly turnId: string }
   | { readonly type: 'finished'; readonly turnId: string; readonly ending: Ending; readonly jitter: number }
   /** The agent is no longer in the channel. */
   | { readonly type: 'left'; readonly channelId: ChannelId };
@@ -56,6 +64,8 @@ export type Save =
 export type InboxCommand =
   | { readonly type: 'save'; readonly save: Save }
   | { readonly type: 'dispatch'; readonly batch: Batch }
+  /** End the turn under way: nobody wants its answer any more. */
+  | { readonly type: 'cut_short'; readonly turnId: string }
   /** Tell the thread that these will not be answered. */
   | { readonly type: 'give_up'; readonly batch: Batch; readonly reason: string };
 
@@ -73,9 +83,9 @@ export function stepInbox(state: InboxState, input: InboxInput, now: Millisecond
     case 'accepted':
       return accept(state, input.entry);
     case 'restored':
-      return { state: input.entries.reduce(enqueue, state), commands: [] };
+      return restore(state, input, now);
     case 'take':
-      return take(state, input.turnId, input.blocked, now);
+      return take(state, input.turnId, now);
     case 'finished':
       return finish(state, input, now);
     case 'left':
@@ -86,8 +96,8 @@ export function stepInbox(state: InboxState, input: InboxInput, now: Millisecond
 }
 
 /** When `take` may find something it does not find now: the earliest gather or back-off to pass; undefined for never. */
-export function nextReadyAt(state: InboxState, blocked: ReadonlySet<string>): Milliseconds | undefined {
-  const times = takeable(state, blocked).map(([, lane]) => readyAt(headBatch(lane.queue), lane.queue, state.settings));
+export function nextReadyAt(state: InboxState): Milliseconds | undefined {
+  const times = takeable(state).map(([, lane]) => readyAt(headBatch(lane.queue), lane.queue, state.settings));
   return times.length === 0 ? undefined : times.reduce((least, time) => (time < least ? time : least));
 }
 
@@ -102,6 +112,17 @@ export function inboxCounts(state: InboxState): { readonly queued: number; reado
   return { queued, dispatched };
 }
 
+/** Events of a channel that wait or are in a turn: messages to be answered, and so no history yet. */
+export function heldEvents(state: InboxState, channelId: ChannelId): ReadonlySet<EventId> {
+  const held = new Set<EventId>();
+  for (const lane of state.lanes.values()) {
+    for (const entry of [...lane.queue, ...(lane.inFlight?.entries ?? [])]) {
+      if (entry.channelId === channelId) held.add(entry.eventId);
+    }
+  }
+  return held;
+}
+
 /** The entry that has waited longest. */
 export function oldestWaiting(state: InboxState): Entry | undefined {
   return oldestOf([...state.lanes.values()].flatMap((lane) => lane.queue.slice(0, 1)));
@@ -114,7 +135,7 @@ function accept(state: InboxState, entry: Entry): InboxStep {
   const oldest = overflowing(next, entry.channelId);
   if (oldest === undefined) return { state: next, commands };
   commands.push({ type: 'save', save: { change: 'dead', eventId: oldest.eventId, outcome: 'overflow' } });
-  return { state: without(next, (one) => one.eventId === oldest.eventId), commands };
+  return { state: without(next, oldest), commands };
 }
 
 /** The oldest waiting entry of a channel that has more than it may. */
@@ -124,8 +145,8 @@ function overflowing(state: InboxState, channelId: ChannelId): Entry | undefined
   return oldestOf(queues.flatMap((queue) => queue.slice(0, 1)));
 }
 
-function take(state: InboxState, turnId: string, blocked: ReadonlySet<string>, now: Milliseconds): InboxStep {
-  const ready = takeable(state, blocked).filter(([, lane]) => readyAt(headBatch(lane.queue), lane.queue, state.settings) <= now);
+function take(state: InboxState, turnId: string, now: Milliseconds): InboxStep {
+  const ready = takeable(state).filter(([, lane]) => readyAt(headBatch(lane.queue), lane.queue, state.settings) <= now);
   const oldest = ready.reduce<(typeof ready)[number] | undefined>(
     (best, one) => (best !== undefined && arrival(best[1]) <= arrival(one[1]) ? best : one),
     undefined,
@@ -146,26 +167,39 @@ function take(state: InboxState, turnId: string, blocked: ReadonlySet<string>, n
 }
 
 function finish(state: InboxState, input: Extract<InboxInput, { type: 'finished' }>, now: Milliseconds): InboxStep {
-  const found = [...state.lanes].find(([, lane]) => lane.inFlight?.turnId === input.turnId);
-  const [key, lane] = found ?? [];
-  if (key === undefined || lane?.inFlight === undefined) return { state, commands: [] };
-  const batch = lane.inFlight;
+  const lane = [...state.lanes.values()].find((one) => one.inFlight?.turnId === input.turnId);
+  const batch = lane?.inFlight;
+  if (lane === undefined || batch === undefined) return { state, commands: [] };
+  const rest = withLane(state, batch.lane, { queue: lane.queue });
   const { ending } = input;
+  if (lane.left === true) return { state: rest, commands: saveAll(batch.entries, 'dead', LEFT) };
   switch (ending.how) {
     case 'done':
-      return {
-        state: withLane(state, key, { queue: lane.queue }),
-        commands: batch.entries.map(({ eventId }) => ({
-          type: 'save', save: { change: 'done', eventId, outcome: ending.outcome },
-        })),
-      };
+      return { state: rest, commands: saveAll(batch.entries, 'done', ending.outcome) };
     case 'dead':
-      return { state: withLane(state, key, { queue: lane.queue }), commands: bury(batch, ending.reason, ending.tell) };
+      return { state: rest, commands: bury(batch, ending.reason) };
     case 'again':
       return again(state, lane, batch, { ending, now, jitter: input.jitter });
     default:
       return unreachable(ending);
   }
+}
+
+/** Turns that were in flight when the supervisor stopped end now: answered, or as a failure that need not wait. */
+function restore(state: InboxState, input: Extract<InboxInput, { type: 'restored' }>, now: Milliseconds): InboxStep {
+  const commands: InboxCommand[] = [];
+  let next = input.queued.reduce(enqueue, state);
+  for (const batch of input.stranded) {
+    const lane = next.lanes.get(batch.lane) ?? { queue: [] };
+    const ending: Ending = input.answered.has(batch.turnId)
+      ? { how: 'done', outcome: 'answered before the restart' }
+      : { how: 'again', reason: 'the supervisor stopped in mid-turn', interrupted: true, cause: 'restart' };
+    const flying = withLane(next, batch.lane, { ...lane, inFlight: batch });
+    const step = finish(flying, { type: 'finished', turnId: batch.turnId, ending, jitter: 0 }, now);
+    next = step.state;
+    commands.push(...step.commands);
+  }
+  return { state: next, commands };
 }
 
 interface Again {
@@ -176,13 +210,12 @@ interface Again {
 
 /** Back to the front of the lane: what failed is older than what waits, and order is kept. */
 function again(state: InboxState, lane: Lane, batch: Batch, { ending, now, jitter }: Again): InboxStep {
-  const failed = ending.cause === 'failure';
-  const attempts = Math.max(...batch.entries.map((entry) => entry.attempts)) + (failed ? 1 : 0);
+  const attempts = Math.max(...batch.entries.map((entry) => entry.attempts)) + (ending.cause === 'stop' ? 0 : 1);
   if (attempts > MAX_ATTEMPTS) {
     const reason = `gave up after ${MAX_ATTEMPTS} retries: ${ending.reason}`;
-    return { state: withLane(state, batch.lane, { queue: lane.queue }), commands: bury(batch, reason, true) };
+    return { state: withLane(state, batch.lane, { queue: lane.queue }), commands: bury(batch, reason) };
   }
-  const notBeforeMs = failed ? later(now, retryDelayMs(attempts, jitter)) : now;
+  const notBeforeMs = ending.cause === 'failure' ? later(now, retryDelayMs(attempts, jitter)) : now;
   const back = batch.entries.map((entry): Entry => ({
     ...entry, attempts, notBeforeMs, interrupted: entry.interrupted || ending.interrupted,
   }));
@@ -193,21 +226,29 @@ function again(state: InboxState, lane: Lane, batch: Batch, { ending, now, jitte
   };
 }
 
-function bury(batch: Batch, reason: string, tell: boolean): readonly InboxCommand[] {
-  return [
-    ...batch.entries.map(({ eventId }): InboxCommand => ({
-      type: 'save', save: { change: 'dead', eventId, outcome: reason },
-    })),
-    ...(tell ? [{ type: 'give_up' as const, batch, reason }] : []),
-  ];
+function bury(batch: Batch, reason: string): readonly InboxCommand[] {
+  return [...saveAll(batch.entries, 'dead', reason), { type: 'give_up', batch, reason }];
 }
 
+function saveAll(entries: readonly Entry[], change: 'done' | 'dead', outcome: string): readonly InboxCommand[] {
+  return entries.map(({ eventId }) => ({ type: 'save', save: { change, eventId, outcome } }));
+}
+
+const LEFT = 'left the channel';
+
 function leave(state: InboxState, channelId: ChannelId): InboxStep {
-  const gone = [...state.lanes.values()].flatMap((lane) => lane.queue).filter((entry) => entry.channelId === channelId);
-  return {
-    state: without(state, (entry) => entry.channelId === channelId),
-    commands: gone.map(({ eventId }) => ({ type: 'save', save: { change: 'dead', eventId, outcome: 'left the channel' } })),
-  };
+  const commands: InboxCommand[] = [];
+  let next = state;
+  for (const [key, lane] of state.lanes) {
+    const gone = lane.queue.filter((entry) => entry.channelId === channelId);
+    const flying = lane.inFlight?.channelId === channelId ? lane.inFlight : undefined;
+    if (gone.length === 0 && flying === undefined) continue;
+    commands.push(...saveAll(gone, 'dead', LEFT));
+    if (flying !== undefined) commands.push({ type: 'cut_short', turnId: flying.turnId });
+    const queue = lane.queue.filter((entry) => entry.channelId !== channelId);
+    next = withLane(next, key, flying === undefined ? { ...lane, queue } : { ...lane, queue, left: true });
+  }
+  return { state: next, commands };
 }
 
 /** The longest run at the head of a lane with one author and one destination. */
@@ -236,8 +277,8 @@ function readyAt(batch: readonly Entry[], queue: readonly Entry[], settings: Inb
   return gathered > backoff ? gathered : backoff;
 }
 
-function takeable(state: InboxState, blocked: ReadonlySet<string>): readonly (readonly [string, Lane])[] {
-  return [...state.lanes].filter(([key, lane]) => lane.inFlight === undefined && lane.queue.length > 0 && !blocked.has(key));
+function takeable(state: InboxState): readonly (readonly [string, Lane])[] {
+  return [...state.lanes].filter(([, lane]) => lane.inFlight === undefined && lane.queue.length > 0);
 }
 
 function arrival(lane: Lane): number {
@@ -261,11 +302,10 @@ function enqueue(state: InboxState, entry: Entry): InboxState {
   return withLane(state, entry.lane, { ...lane, queue: [...lane.queue, entry] });
 }
 
-function without(state: InboxState, goes: (entry: Entry) => boolean): InboxState {
-  return [...state.lanes].reduce((rest, [key, lane]) => {
-    const queue = lane.queue.filter((entry) => !goes(entry));
-    return queue.length === lane.queue.length ? rest : withLane(rest, key, { ...lane, queue });
-  }, state);
+function without(state: InboxState, goes: Entry): InboxState {
+  const lane = state.lanes.get(goes.lane);
+  if (lane === undefined) return state;
+  return withLane(state, goes.lane, { ...lane, queue: lane.queue.filter((entry) => entry !== goes) });
 }
 
 /** A lane with nothing in it is forgotten: under the thread policy there is no end of them. */

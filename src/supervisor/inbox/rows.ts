@@ -7,21 +7,15 @@ import type { ChannelId, EventId, Pubkey } from '../../model/index.ts';
 import { parseEvent } from '../../nostr/index.ts';
 import { sql } from '../../store/index.ts';
 import type { Row, Statement, Store } from '../../store/index.ts';
-import type { Entry } from './entry.ts';
+import type { HopCounts } from '../gate.ts';
+import type { Batch, Entry } from './entry.ts';
 import type { Save } from './machine.ts';
 
-/** An entry that was in a turn when the supervisor stopped, with the turn it was in. */
-export interface Stranded {
-  readonly turnId: string;
-  readonly entry: Entry;
-}
-
+/** What the last run left: entries that waited, in arrival order, and the turns that were in flight. */
 export interface InboxRows {
   readonly queued: readonly Entry[];
-  readonly stranded: readonly Stranded[];
+  readonly stranded: readonly Batch[];
 }
-
-type LaneOf = (channelId: ChannelId, destination: EventId) => string;
 
 /** One change as a statement. Ownership is in the WHERE: a row that has ended is never changed again. */
 export function saveStatement(agent: Pubkey, save: Save): Statement {
@@ -55,12 +49,16 @@ export async function knows(store: Store, agent: Pubkey, id: EventId): Promise<b
   return rows.length > 0;
 }
 
-/** The hop count of the newest accepted event of a channel; 0 when there is none. */
-export async function lastHops(store: Store, agent: Pubkey, channel: ChannelId): Promise<number> {
-  const rows = await store.read(
-    sql('SELECT hops FROM inbox WHERE agent = ? AND channel = ? ORDER BY seq DESC LIMIT 1', agent, channel),
+export async function hopCounts(store: Store, agent: Pubkey, channel: ChannelId, destination: EventId): Promise<HopCounts> {
+  const since = (column: 'channel' | 'destination', value: string): Statement => sql(
+    `SELECT COUNT(*) AS n FROM inbox WHERE agent = ? AND ${column} = ? AND seq > COALESCE(
+       (SELECT MAX(seq) FROM inbox WHERE agent = ? AND ${column} = ? AND hops = 0), 0)`,
+    agent, value, agent, value,
   );
-  return rows[0] === undefined ? 0 : whole(rows[0], 'hops');
+  const [[inThread], [inChannel]] = await Promise.all([
+    store.read(since('destination', destination)), store.read(since('channel', channel)),
+  ]);
+  return { inDestination: inThread === undefined ? 0 : whole(inThread, 'n'), inChannel: inChannel === undefined ? 0 : whole(inChannel, 'n') };
 }
 
 export interface StoredCounts {
@@ -80,40 +78,45 @@ export async function storedCounts(store: Store, agent: Pubkey): Promise<StoredC
   return { queued: count('queued'), dispatched: count('dispatched'), done: count('done'), dead: count('dead') };
 }
 
-/** What the last run left, in arrival order. */
-export async function loadInbox(store: Store, agent: Pubkey, laneOf: LaneOf): Promise<InboxRows> {
+export async function loadInbox(store: Store, agent: Pubkey): Promise<InboxRows> {
   const rows = await store.read(
     sql("SELECT * FROM inbox WHERE agent = ? AND status IN ('queued', 'dispatched') ORDER BY seq", agent),
   );
   const queued: Entry[] = [];
-  const stranded: Stranded[] = [];
+  const stranded = new Map<string, [Entry, ...Entry[]]>();
   for (const row of rows) {
-    const entry = toEntry(row, laneOf);
+    const entry = toEntry(row);
     if (row['status'] === 'queued') queued.push(entry);
-    else stranded.push({ turnId: text(row, 'turn'), entry });
+    else {
+      const turnId = text(row, 'turn');
+      const others = stranded.get(turnId);
+      if (others === undefined) stranded.set(turnId, [entry]);
+      else others.push(entry);
+    }
   }
-  return { queued, stranded };
+  return {
+    queued,
+    stranded: [...stranded].map(([turnId, entries]) => ({ turnId, lane: entries[0].lane, channelId: entries[0].channelId, entries })),
+  };
 }
 
 function insert(agent: Pubkey, entry: Entry): Statement {
   return sql(
-    `INSERT INTO inbox (agent, event_id, channel, destination, author, rule, hops, received_at_ms, status, event)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'queued', ?)`,
-    agent, entry.eventId, entry.channelId, entry.destination, entry.author, entry.rule, entry.hops, entry.receivedAtMs,
+    `INSERT INTO inbox (agent, event_id, channel, lane, destination, author, rule, hops, received_at_ms, status, event)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'queued', ?)`,
+    agent, entry.eventId, entry.channelId, entry.lane, entry.destination, entry.author, entry.rule, entry.hops, entry.receivedAtMs,
     JSON.stringify(entry.event),
   );
 }
 
-function toEntry(row: Row, laneOf: LaneOf): Entry {
+function toEntry(row: Row): Entry {
   const parsed = parseEvent(JSON.parse(text(row, 'event')));
   if (!parsed.ok) throw new TypeError(`inbox row: ${parsed.detail}`);
-  const channel = channelId(text(row, 'channel'));
-  const destination = eventId(text(row, 'destination'));
   return {
     eventId: eventId(text(row, 'event_id')),
-    channelId: channel,
-    lane: laneOf(channel, destination),
-    destination,
+    channelId: channelId(text(row, 'channel')),
+    lane: text(row, 'lane'),
+    destination: eventId(text(row, 'destination')),
     author: pubkey(text(row, 'author')),
     rule: text(row, 'rule'),
     hops: whole(row, 'hops'),

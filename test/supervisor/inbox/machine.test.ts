@@ -1,11 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { emptyInbox, inboxCounts, nextReadyAt, stepInbox } from '../../../src/supervisor/inbox/machine.ts';
+import { emptyInbox, heldEvents, inboxCounts, nextReadyAt, stepInbox } from '../../../src/supervisor/inbox/machine.ts';
 import type { Ending, InboxCommand, InboxInput, InboxState } from '../../../src/supervisor/inbox/machine.ts';
 import { MAX_ATTEMPTS, MAX_BATCH, MAX_PENDING } from '../../../src/supervisor/inbox/entry.ts';
 import type { Batch, Entry } from '../../../src/supervisor/inbox/entry.ts';
 import { channel, entryOf, friend, inThread, message, ms, otherChannel, owner, someRoot } from '../people.ts';
 
-const NONE: ReadonlySet<string> = new Set();
 const GATHER_MS = 200;
 
 /** Steps through inputs and keeps what was commanded. */
@@ -25,8 +24,8 @@ class Bench {
     return this;
   }
 
-  take(turnId: string, at: number, blocked: ReadonlySet<string> = NONE): Batch | undefined {
-    this.give({ type: 'take', turnId, blocked }, at);
+  take(turnId: string, at: number): Batch | undefined {
+    this.give({ type: 'take', turnId }, at);
     return this.commands.flatMap((command) => (command.type === 'dispatch' ? [command.batch] : []))[0];
   }
 
@@ -89,14 +88,14 @@ describe('gathering', () => {
   it('waits in a thread until nobody has written for a while, and says until when', () => {
     const bench = new Bench().accept(first, second);
     expect(bench.take('t', 1_349)).toBeUndefined();
-    expect(nextReadyAt(bench.state, NONE)).toBe(1_350);
+    expect(nextReadyAt(bench.state)).toBe(1_350);
     expect(ids(bench.take('t', 1_350))).toHaveLength(2);
   });
 
   it('does not wait for a thread that never falls silent', () => {
     const chatter = Array.from({ length: 20 }, (_, index) => entryOf(message({ tags: inThread(someRoot) }), 1_000 + index * 100));
     const bench = new Bench().accept(...chatter);
-    expect(nextReadyAt(bench.state, NONE)).toBe(2_000);
+    expect(nextReadyAt(bench.state)).toBe(2_000);
   });
 
   it('does not wait at the top of a channel, nor when somebody else has spoken since', () => {
@@ -114,13 +113,6 @@ describe('lanes', () => {
     expect(bench.take('b', 10)?.lane).toBe(channel);
     expect(bench.take('c', 10)).toBeUndefined();
     expect(bench.finish('b', DONE).take('c', 10)?.lane).toBe(channel);
-  });
-
-  it('passes over a lane whose process is busy', () => {
-    const bench = new Bench().accept(entryOf(message(), 1));
-    expect(bench.take('a', 10, new Set([channel]))).toBeUndefined();
-    expect(nextReadyAt(bench.state, new Set([channel]))).toBeUndefined();
-    expect(bench.take('a', 10)).toBeDefined();
   });
 });
 
@@ -153,28 +145,61 @@ describe('each input in each status', () => {
     expect(bench.finish('t', DONE).commands).toEqual([]);
   });
 
-  it('finished: a dead turn is told in its thread, unless nobody is there to tell', () => {
+  it('finished: a dead turn is told in its thread', () => {
     const bench = new Bench().accept(entry);
     bench.take('t', 0);
-    bench.finish('t', { how: 'dead', reason: 'no', tell: true });
+    bench.finish('t', { how: 'dead', reason: 'no' });
     expect(bench.commands.map((command) => command.type)).toEqual(['save', 'give_up']);
-    const silent = new Bench().accept(entry);
-    silent.take('t', 0);
-    expect(silent.finish('t', { how: 'dead', reason: 'left', tell: false }).commands.map((one) => one.type)).toEqual(['save']);
   });
 
-  it('left: what waits in the channel is dead, other channels and the turn under way stay', () => {
+  it('left: what waits in the channel is dead, its turn is cut short and dead whatever it comes to; others stay', () => {
     const elsewhere = entryOf(message(), 1, { channelId: otherChannel, lane: otherChannel });
     const bench = new Bench().accept(entry, entryOf(message(), 2), elsewhere);
     bench.take('t', 0);
-    expect(bench.give({ type: 'left', channelId: channel }).saves()).toEqual(['dead']);
+    bench.give({ type: 'left', channelId: channel });
+    expect(bench.commands).toMatchObject([{ type: 'save', save: { change: 'dead' } }, { type: 'cut_short', turnId: 't' }]);
     expect(inboxCounts(bench.state)).toEqual({ queued: 1, dispatched: 1 });
+    bench.finish('t', FAILED);
+    expect(bench.commands).toMatchObject([{ type: 'save', save: { change: 'dead', eventId: event.id, outcome: 'left the channel' } }]);
+    expect(inboxCounts(bench.state)).toEqual({ queued: 1, dispatched: 0 });
   });
 
-  it('restored: waits as it was, without being written again', () => {
-    const bench = new Bench().give({ type: 'restored', entries: [entry] });
+  it('held are those that wait and those in a turn, of that channel', () => {
+    const second = message();
+    const elsewhere = entryOf(message(), 1, { channelId: otherChannel, lane: otherChannel });
+    const bench = new Bench().accept(entry, entryOf(second, 2), elsewhere);
+    bench.take('t', 0);
+    expect([...heldEvents(bench.state, channel)].sort()).toEqual([event.id, second.id].sort());
+  });
+});
+
+describe('restored', () => {
+  const waiting = entryOf(message(), 5);
+  const flying = entryOf(message(), 1);
+  const stranded: Batch = { turnId: 'old', lane: channel, channelId: channel, entries: [flying] };
+
+  it('what waited waits as it was, without being written again', () => {
+    const bench = new Bench().give({ type: 'restored', queued: [waiting], stranded: [], answered: new Set() });
     expect(bench.commands).toEqual([]);
-    expect(ids(bench.take('t', 0))).toEqual([event.id]);
+    expect(ids(bench.take('t', 5))).toEqual([waiting.eventId]);
+  });
+
+  it('a turn that was in flight comes back first, at once, interrupted, and it counts', () => {
+    const bench = new Bench().give({ type: 'restored', queued: [waiting], stranded: [stranded], answered: new Set() }, 9);
+    expect(bench.commands).toMatchObject([{ type: 'save', save: { change: 'queued', entry: { attempts: 1, interrupted: true } } }]);
+    expect(bench.take('t', 9)?.entries[0]).toMatchObject({ eventId: flying.eventId, attempts: 1, interrupted: true });
+  });
+
+  it('one that was answered is done: asking again would answer twice', () => {
+    const bench = new Bench().give({ type: 'restored', queued: [], stranded: [stranded], answered: new Set(['old']) });
+    expect(bench.saves()).toEqual(['done']);
+    expect(bench.state.lanes.size).toBe(0);
+  });
+
+  it('one that ends the supervisor each time is given up, and told', () => {
+    const tired: Batch = { ...stranded, entries: [{ ...flying, attempts: MAX_ATTEMPTS }] };
+    const bench = new Bench().give({ type: 'restored', queued: [], stranded: [tired], answered: new Set() });
+    expect(bench.commands.map((command) => command.type)).toEqual(['save', 'give_up']);
   });
 });
 
@@ -189,7 +214,7 @@ describe('retries', () => {
       expect(ids(batch)).toEqual([failing.eventId]);
       expect(batch?.entries[0].interrupted).toBe(attempt > 1);
       expect(bench.finish(`t${attempt}`, FAILED, now).saves()).toEqual(['queued']);
-      const readyAt = nextReadyAt(bench.state, NONE) ?? 0;
+      const readyAt = nextReadyAt(bench.state) ?? 0;
       expect(bench.take('early', readyAt - 1)).toBeUndefined();
       waits.push(readyAt - now);
       now = readyAt;
