@@ -16,6 +16,7 @@ import type { RootOptions, Running } from '../../src/root.ts';
 import type { Note } from '../../src/supervisor/index.ts';
 import { systemClock, systemRandom } from '../../src/system/index.ts';
 import { temporaryDirectory } from '../setup/temp.ts';
+import type { OutsideRelay } from './outside-relay.ts';
 import { Watch } from './watch.ts';
 
 export interface StageOptions {
@@ -27,6 +28,8 @@ export interface StageOptions {
   readonly adapter?: string;
   readonly environment?: Readonly<Record<string, string>>;
   readonly log?: RootOptions['log'];
+  /** A relay beside skep, which can go away and come back, in the place of the one in the box. */
+  readonly outside?: OutsideRelay;
 }
 
 export interface Stage {
@@ -46,10 +49,12 @@ export interface Stage {
   say(who: Client, content: string, root?: Event): Promise<Event>;
   /** Opens the gate `name` of the agent's script. */
   openGate(name: string): void;
+  /** The owner connects anew, as a client does when its relay was away. */
+  reconnectOwner(): Promise<Client>;
   close(): Promise<void>;
 }
 
-export async function openStage({ rules, agent = [], adapter, environment = {}, log = silentLog }: StageOptions): Promise<Stage> {
+export async function openStage({ rules, agent = [], adapter, environment = {}, log = silentLog, outside }: StageOptions): Promise<Stage> {
   const directory = temporaryDirectory();
   const gates = join(directory, 'gates');
   mkdirSync(gates);
@@ -58,7 +63,7 @@ export async function openStage({ rules, agent = [], adapter, environment = {}, 
   writeFileSync(join(directory, 'agent.key'), nsecEncode(agentKey), { mode: 0o600 });
   writeFileSync(join(directory, 'script.json'), JSON.stringify({ v: 1, gates, rules }));
   writeFileSync(join(directory, 'skep.yaml'), [
-    'relay: embedded', 'embedded: { port: 0 }', 'agents:', '  - name: helper', '    key: agent.key',
+    ...(outside === undefined ? ['relay: embedded', 'embedded: { port: 0 }'] : [`relay: ${outside.url}`]), 'agents:', '  - name: helper', '    key: agent.key',
     `    owner: ${getPublicKey(ownerKey)}`,
     ...(adapter === undefined ? ['    adapter: scripted', '    args: [script.json]'] : [`    adapter: ${adapter}`]),
     ...agent.map((line) => `    ${line}`),
@@ -86,11 +91,14 @@ export async function openStage({ rules, agent = [], adapter, environment = {}, 
   const owner = await arrive('owner', ownerKey);
   await owner.publish(9007, { content: '', tags: [['h', channelId], ['name', 'garden'], ['visibility', 'private']] });
   await owner.publish(9000, { content: '', tags: [['h', channelId], ['p', agentPubkey]] });
-  owner.listen(channelId, (event) => {
-    if (event.pubkey !== agentPubkey) return;
-    answers.push(event);
-    watch.look();
-  });
+  const follow = (client: Client): void => {
+    client.listen(channelId, (event) => {
+      if (event.pubkey !== agentPubkey || answers.some(({ id }) => id === event.id)) return;
+      answers.push(event);
+      watch.look();
+    });
+  };
+  follow(owner);
   return {
     directory, gates, channelId, agent: agentPubkey, owner, notes, answers, watch, running,
     async join(name, secretKey = generateSecretKey()) {
@@ -101,6 +109,11 @@ export async function openStage({ rules, agent = [], adapter, environment = {}, 
       content,
       tags: [['h', channelId], ...(root === undefined ? [] : [['e', root.id, '', 'reply']]), ['p', agentPubkey]],
     }),
+    async reconnectOwner() {
+      const again = await arrive('owner', ownerKey);
+      follow(again);
+      return again;
+    },
     openGate: (name) => { writeFileSync(join(gates, name), ''); },
     async close() {
       for (const client of people) client.close();
