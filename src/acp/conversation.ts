@@ -138,7 +138,7 @@ export class Conversation {
   stopping(): void {
     if (this.#stopping) return;
     this.#stopping = true;
-    for (const sessionId of this.#turns.keys()) this.connection.calls.cancel(sessionId);
+    for (const [sessionId, { turn }] of this.#turns) if (turn.running) this.connection.calls.cancel(sessionId);
   }
 
   /** The process has ended: everything that waits settles. */
@@ -152,10 +152,11 @@ export class Conversation {
     const prompt = blocks.map((text) => ({ type: 'text' as const, text }));
     // What an earlier turn said after its end may lie in the pipe, read by nobody yet. It is not this turn's.
     await afterReading();
-    turn.open();
+    // Cancelled, or the process is being stopped: what is not sent does no work that nobody waits for.
+    if (this.#isStopping() || !turn.open()) return;
     const called = await this.connection.calls.prompt({ sessionId, prompt });
     // Whatever it is called, we made it end: the end of the process tells the turn, and its work is not taken for done.
-    if (this.#stopping) return;
+    if (this.#isStopping()) return;
     switch (called.status) {
       case 'closed':
         // `end` tells the turn why.
@@ -169,6 +170,11 @@ export class Conversation {
         return turn.take({ type: 'failed', code: INTERNAL_ERROR, message });
       }
     }
+  }
+
+  /** Asked through a method, because it changes while something is awaited. */
+  #isStopping(): boolean {
+    return this.#stopping;
   }
 
   #started(called: CallResult): SessionStarted {

@@ -106,7 +106,7 @@ export interface AgentProcess {
   /**
    * Asks the agent to stop the turn (`session/cancel`), answers what it had asked with `cancelled`, and waits the
    * cancel grace. The prompt then ends as `cancelled`, with `processAlive: false` when the agent ignored it and the
-   * group was killed.
+   * group was killed. A prompt that was not sent yet never is, and ends as `cancelled` at once.
    */
   cancel(sessionId: string): void;
   /** Ends stdin, waits, SIGTERM to the group, waits, SIGKILL to the group and every descendant. Twice is once. */

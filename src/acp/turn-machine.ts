@@ -2,14 +2,15 @@
  * The life of one prompt in time: how long it may be silent, how long it may last, what a cancel does, who is believed
  * about its end. Pure. The first reason to end it is kept: later ones change nothing.
  *
- * | status     | line       | cancel     | time                           | answered, failed | process_ended |
- * |------------|------------|------------|--------------------------------|------------------|---------------|
- * | running    | idle anew  | cancelling | cancelling at idle or hard     | ended, its word  | ended         |
- * | cancelling | -          | -          | killing when the grace is over | ended, our word  | ended, our word |
- * | killing    | -          | -          | -                              | -                | ended, our word |
- * | ended      | -          | -          | -                              | -                | -             |
+ * | status     | sent    | line      | cancel          | time                  | answered, failed | process_ended |
+ * |------------|---------|-----------|-----------------|-----------------------|------------------|---------------|
+ * | unsent     | running | idle anew | ended, our word | ended if overdue      | -                | ended         |
+ * | running    | -       | idle anew | cancelling      | cancelling if overdue | ended, its word  | ended         |
+ * | cancelling | -       | -         | -               | killing after grace   | ended, our word  | ended, ours   |
+ * | killing    | -       | -         | -               | -                     | -                | ended, ours   |
+ * | ended      | -       | -         | -               | -                     | -                | -             |
  *
- * In `killing` an answer comes too late: the process is ending, and the turn says so.
+ * What was not sent needs no cancel. In `killing` an answer comes too late: the process is ending, the turn says so.
  */
 import { later, unreachable } from '../model/index.ts';
 import type { Milliseconds } from '../model/index.ts';
@@ -34,7 +35,7 @@ export interface TurnBounds {
 
 export type TurnState =
   | {
-      readonly status: 'running';
+      readonly status: 'unsent' | 'running';
       readonly bounds: TurnBounds;
       readonly idleAt: Milliseconds;
       readonly hardAt: Milliseconds;
@@ -44,6 +45,8 @@ export type TurnState =
   | { readonly status: 'ended'; readonly end: TurnEnd };
 
 export type TurnInput =
+  /** The prompt goes to the agent now. */
+  | { readonly type: 'sent' }
   /** A frame of this session, or of none, came from the agent. */
   | { readonly type: 'line' }
   | { readonly type: 'cancel' }
@@ -62,7 +65,7 @@ interface TurnStep {
 
 export function startTurn(bounds: TurnBounds, now: Milliseconds): TurnState {
   return {
-    status: 'running',
+    status: 'unsent',
     bounds,
     idleAt: later(now, bounds.idleTimeoutMs),
     hardAt: later(now, bounds.hardTimeoutMs),
@@ -71,6 +74,8 @@ export function startTurn(bounds: TurnBounds, now: Milliseconds): TurnState {
 
 export function stepTurn(state: TurnState, input: TurnInput, now: Milliseconds): TurnStep {
   switch (state.status) {
+    case 'unsent':
+      return whileUnsent(state, input, now);
     case 'running':
       return whileRunning(state, input, now);
     case 'cancelling':
@@ -87,6 +92,7 @@ export function stepTurn(state: TurnState, input: TurnInput, now: Milliseconds):
 /** When the machine wants to hear of time; undefined when it waits for the process alone. */
 export function turnDeadline(state: TurnState): Milliseconds | undefined {
   switch (state.status) {
+    case 'unsent':
     case 'running':
       return state.idleAt < state.hardAt ? state.idleAt : state.hardAt;
     case 'cancelling':
@@ -99,20 +105,47 @@ export function turnDeadline(state: TurnState): Milliseconds | undefined {
   }
 }
 
-type Running = Extract<TurnState, { readonly status: 'running' }>;
+type Waiting = Extract<TurnState, { readonly idleAt: Milliseconds }>;
 type Cancelling = Extract<TurnState, { readonly status: 'cancelling' }>;
 
-function whileRunning(state: Running, input: TurnInput, now: Milliseconds): TurnStep {
-  const { bounds, hardAt } = state;
+function whileUnsent(state: Waiting, input: TurnInput, now: Milliseconds): TurnStep {
+  const { bounds } = state;
   switch (input.type) {
+    case 'sent':
+      return stay({ ...state, status: 'running' });
     case 'line':
       return stay({ ...state, idleAt: later(now, bounds.idleTimeoutMs) });
     case 'cancel':
-      return cancelling('cancelled', bounds, later(now, bounds.limits.cancelGraceMs));
-    case 'time':
-      if (now >= hardAt) return cancelling('hard_timeout', bounds, later(now, bounds.limits.cancelGraceMs));
-      if (now < state.idleAt) return stay(state);
-      return cancelling('idle_timeout', bounds, idleGrace(bounds, hardAt, now));
+      return ended(ourWord('cancelled', bounds, true));
+    case 'time': {
+      const cause = overdue(state, now);
+      return cause === undefined ? stay(state) : ended(ourWord(cause, bounds, true));
+    }
+    case 'answered':
+    case 'failed':
+      return stay(state);
+    case 'process_ended':
+      return ended({ status: 'process_ended', end: input.end });
+    default:
+      return unreachable(input);
+  }
+}
+
+function whileRunning(state: Waiting, input: TurnInput, now: Milliseconds): TurnStep {
+  const { bounds, hardAt } = state;
+  const grace = later(now, bounds.limits.cancelGraceMs);
+  switch (input.type) {
+    case 'sent':
+      return stay(state);
+    case 'line':
+      return stay({ ...state, idleAt: later(now, bounds.idleTimeoutMs) });
+    case 'cancel':
+      return cancelling('cancelled', bounds, grace);
+    case 'time': {
+      const cause = overdue(state, now);
+      if (cause === undefined) return stay(state);
+      return cancelling(cause, bounds, cause === 'hard_timeout' ? grace : idleGrace(bounds, hardAt, now));
+    }
     case 'answered':
       return ended({ status: 'ended', stopReason: input.stopReason });
     case 'failed':
@@ -127,6 +160,7 @@ function whileRunning(state: Running, input: TurnInput, now: Milliseconds): Turn
 function whileCancelling(state: Cancelling, input: TurnInput, now: Milliseconds): TurnStep {
   const { bounds, cause } = state;
   switch (input.type) {
+    case 'sent':
     case 'line':
     case 'cancel':
       return stay(state);
@@ -142,6 +176,12 @@ function whileCancelling(state: Cancelling, input: TurnInput, now: Milliseconds)
     default:
       return unreachable(input);
   }
+}
+
+/** Which of its two bounds it has reached. */
+function overdue({ idleAt, hardAt }: Waiting, now: Milliseconds): Exclude<Cause, 'cancelled'> | undefined {
+  if (now >= hardAt) return 'hard_timeout';
+  return now >= idleAt ? 'idle_timeout' : undefined;
 }
 
 /** The long grace after silence does not reach beyond the hard timeout and its own grace. */

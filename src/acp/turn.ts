@@ -1,8 +1,9 @@
 /**
  * Drives one prompt: feeds the machine, keeps its one timer, adds up what the agent says.
  *
- * An update counts from the moment the prompt is sent until the line that answers it; what comes before or after is
- * nobody's and goes nowhere. `seal` is called while that line is handled, so a later line of the same read is late.
+ * An update counts from the moment the prompt is sent (`open`) until the line that answers it; what comes before or
+ * after is nobody's and goes nowhere. `seal` is called while that line is handled, so a later line of the same read is
+ * late.
  */
 import type { Clock } from '../model/index.ts';
 import { unreachable } from '../model/index.ts';
@@ -45,7 +46,12 @@ export class Turn {
 
   /** True from the cancel on: nothing the agent asks for in this turn is granted any more. */
   get cancelled(): boolean {
-    return this.#state.status !== 'running';
+    return this.#state.status !== 'running' && this.#state.status !== 'unsent';
+  }
+
+  /** True while the agent works at the prompt and was not asked to stop. */
+  get running(): boolean {
+    return this.#state.status === 'running';
   }
 
   take(input: TurnInput): void {
@@ -61,9 +67,14 @@ export class Turn {
     return this.#hearing;
   }
 
-  /** The prompt is about to be sent: from here on what the agent says is of this turn. */
-  open(): void {
-    this.#hearing = true;
+  /**
+   * The prompt is about to be sent: from here on what the agent says is of this turn. False when the turn has ended
+   * before: then it must not be sent.
+   */
+  open(): boolean {
+    this.take({ type: 'sent' });
+    this.#hearing = this.running;
+    return this.#hearing;
   }
 
   seal(): void {

@@ -132,6 +132,17 @@ describe('a stop', () => {
     expect(await turn).toMatchObject({ status: 'process_ended', end: { how: 'stopped' } });
   });
 
+  it('sends no prompt that had not gone out', async () => {
+    const started = await start({ rules: [{ do: [{ say: 'worked' }] }] });
+    const turn = say(started.process, await open(started));
+    await started.process.stop();
+    expect(await turn).toMatchObject({ status: 'process_ended', end: { how: 'stopped' }, seen: { updates: 0 } });
+    // The control: what did go out is among the lines.
+    const written = started.lines.filter(({ direction }) => direction === 'write').map(({ text }) => text);
+    expect(written.some((text) => text.includes('session/new'))).toBe(true);
+    expect(written.some((text) => /session\/(?:prompt|cancel)/.test(text))).toBe(false);
+  });
+
   it('leaves strangers alone', async () => {
     const stranger = run('sleep', ['60']);
     const started = await start(program('answers-plainly'));

@@ -8,6 +8,7 @@ const NOW = at(10_000);
 const bounds = { idleTimeoutMs: 900, hardTimeoutMs: 7_200, limits: { cancelGraceMs: 50, idleCancelGraceMs: 300 } };
 
 const running: TurnState = { status: 'running', bounds, idleAt: at(10_100), hardAt: at(12_000) };
+const unsent: TurnState = { ...running, status: 'unsent' };
 const idle: TurnState = { ...running, idleAt: NOW };
 const overdue: TurnState = { ...running, idleAt: at(9_000), hardAt: NOW };
 const cancelling: TurnState = { status: 'cancelling', bounds, cause: 'cancelled', killAt: at(10_050) };
@@ -15,6 +16,7 @@ const ignored: TurnState = { ...cancelling, killAt: NOW };
 const killing: TurnState = { status: 'killing', bounds, cause: 'cancelled' };
 const over: TurnState = { status: 'ended', end: { status: 'ended', stopReason: 'end_turn' } };
 
+const sent: TurnInput = { type: 'sent' };
 const line: TurnInput = { type: 'line' };
 const cancel: TurnInput = { type: 'cancel' };
 const time: TurnInput = { type: 'time' };
@@ -28,6 +30,34 @@ const ended = (end: TurnEnd): TurnState => ({ status: 'ended', end });
 
 describe('a turn in time', () => {
   const table: readonly (readonly [string, TurnState, TurnInput, TurnState, readonly TurnCommand[]])[] = [
+    ['unsent', unsent, sent, running, []],
+    ['unsent', unsent, line, { ...unsent, idleAt: at(10_900) }, []],
+    ['unsent', unsent, cancel, ended({ status: 'cancelled', processAlive: true }), settled],
+    ['unsent', unsent, time, unsent, []],
+    ['unsent', unsent, answered, unsent, []],
+    ['unsent', unsent, failed, unsent, []],
+    [
+      'unsent',
+      unsent,
+      exited,
+      ended({ status: 'process_ended', end: { how: 'exited', exitCode: 3, stderrTail: '' } }),
+      settled,
+    ],
+    [
+      'unsent and idle',
+      { ...unsent, idleAt: NOW },
+      time,
+      ended({ status: 'idle_timeout', afterMs: 900, processAlive: true }),
+      settled,
+    ],
+    [
+      'unsent and overdue',
+      { ...unsent, hardAt: NOW },
+      time,
+      ended({ status: 'hard_timeout', afterMs: 7_200, processAlive: true }),
+      settled,
+    ],
+    ['running', running, sent, running, []],
     ['running', running, line, { ...running, idleAt: at(10_900) }, []],
     ['running', running, cancel, cancelling, asked],
     ['running', running, time, running, []],
@@ -42,6 +72,7 @@ describe('a turn in time', () => {
     ],
     ['idle', idle, time, { status: 'cancelling', bounds, cause: 'idle_timeout', killAt: at(10_300) }, asked],
     ['overdue', overdue, time, { status: 'cancelling', bounds, cause: 'hard_timeout', killAt: at(10_050) }, asked],
+    ['cancelling', cancelling, sent, cancelling, []],
     ['cancelling', cancelling, line, cancelling, []],
     ['cancelling', cancelling, cancel, cancelling, []],
     ['cancelling', cancelling, time, cancelling, []],
@@ -49,13 +80,14 @@ describe('a turn in time', () => {
     ['cancelling', cancelling, failed, ended({ status: 'cancelled', processAlive: true }), settled],
     ['cancelling', cancelling, exited, ended({ status: 'cancelled', processAlive: false }), settled],
     ['ignored', ignored, time, killing, [{ type: 'kill' }]],
+    ['killing', killing, sent, killing, []],
     ['killing', killing, line, killing, []],
     ['killing', killing, cancel, killing, []],
     ['killing', killing, time, killing, []],
     ['killing', killing, answered, killing, []],
     ['killing', killing, failed, killing, []],
     ['killing', killing, exited, ended({ status: 'cancelled', processAlive: false }), settled],
-    ...[line, cancel, time, answered, failed, exited].map((input) => ['ended', over, input, over, []] as const),
+    ...[sent, line, cancel, time, answered, failed, exited].map((input) => ['ended', over, input, over, []] as const),
   ];
   it.each(
     table.map(([name, state, input, next, commands]) => [name, input.type, state, input, next, commands] as const),
@@ -63,7 +95,7 @@ describe('a turn in time', () => {
     expect(stepTurn(state, input, NOW)).toEqual({ state: next, commands });
   });
   it('the table is complete', () => {
-    expect(new Set(table.map(([, state, input]) => `${state.status} ${input.type}`)).size).toBe(4 * 6);
+    expect(new Set(table.map(([, state, input]) => `${state.status} ${input.type}`)).size).toBe(5 * 7);
   });
 
   it('reports a timeout as one, whatever the agent says when it is told', () => {
@@ -83,6 +115,7 @@ describe('a turn in time', () => {
   });
 
   it.each([
+    ['unsent', unsent, 10_100],
     ['running', running, 10_100],
     ['close to the hard timeout', { ...running, hardAt: at(10_001) }, 10_001],
     ['cancelling', cancelling, 10_050],
@@ -93,6 +126,6 @@ describe('a turn in time', () => {
   });
 
   it('begins with both deadlines ahead', () => {
-    expect(startTurn(bounds, NOW)).toEqual({ status: 'running', bounds, idleAt: 10_900, hardAt: 17_200 });
+    expect(startTurn(bounds, NOW)).toEqual({ status: 'unsent', bounds, idleAt: 10_900, hardAt: 17_200 });
   });
 });

@@ -243,6 +243,26 @@ describe('a cancel', () => {
     expect([started.process.pid, Number(outcome.seen.text)].filter((pid) => running(pid))).toEqual([]);
   });
 
+  it('before the prompt was sent keeps it from being sent, and needs no cancel itself', async () => {
+    const started = await start({ rules: [{ match: 'never', do: [{ say: 'worked' }] }, { do: [{ say: 'next' }] }] });
+    const sessionId = await open(started);
+    let sent = 0;
+    const unsent = say(started.process, sessionId, 'never', { onSent: () => (sent += 1) });
+    started.process.cancel(sessionId);
+    started.process.cancel(sessionId);
+    expect(await unsent).toEqual({
+      status: 'cancelled',
+      processAlive: true,
+      seen: { text: '', textCut: false, thoughts: 0, toolCalls: 0, updates: 0 },
+    });
+    // The control: the next prompt of the session goes out and is answered, so the first would have been seen by now.
+    expect(await say(started.process, sessionId, 'next')).toMatchObject({ status: 'ended', seen: { text: 'next' } });
+    const written = started.lines.filter(({ direction }) => direction === 'write').map(({ text }) => text);
+    expect(written.filter((text) => text.includes('session/prompt'))).toHaveLength(1);
+    expect(written.some((text) => text.includes('never') || text.includes('session/cancel'))).toBe(false);
+    expect(sent).toBe(0);
+  });
+
   it('of a session without a turn is nothing', async () => {
     const { process: agent, sessionId, lines } = await play({});
     agent.cancel(sessionId);
