@@ -92,7 +92,7 @@ export async function openBroker(options: BrokerOptions): Promise<Broker> {
       journal,
       cursors,
     });
-    const link = openLink({ ...opened, journal, sessions, clock, endpoint: host.endpoint });
+    const link = openLink({ ...opened, journal, sessions, endpoint: host.endpoint });
     members.set(identity.pubkey, { ...opened, link });
     // What an earlier run left in doubt; it waits for the connection by itself.
     void opened.pursuit.pass();

@@ -1,9 +1,8 @@
 /** One agent as the supervisor holds it (`AgentLink`): the broker's parts for this agent behind one door. */
-import type { Clock } from '../model/index.ts';
+import type { VerifiedEvent } from '../nostr/index.ts';
 import type { Agent } from './agent.ts';
 import type { Feed } from './feed/index.ts';
-import { mayResend, within } from './journal/index.ts';
-import type { Journal, Pursuit } from './journal/index.ts';
+import type { Journal } from './journal/index.ts';
 import { isMessageIn, openOwnMessages } from './own-message.ts';
 import type { AgentLink } from './ports.ts';
 import type { Sessions } from './sessions.ts';
@@ -12,16 +11,14 @@ export interface LinkOptions {
   readonly agent: Agent;
   readonly feed: Feed;
   readonly journal: Journal;
-  readonly pursuit: Pursuit;
   readonly sessions: Sessions;
-  readonly clock: Clock;
   readonly endpoint: string;
 }
 
-/** How long `publishedIn` waits for records in doubt, and again for publications under way. */
+/** How long `publishedIn` waits for actions under way and for the relay's word on records in doubt. */
 const PATIENCE_MS = 5_000;
 
-export function openLink({ agent, feed, journal, pursuit, sessions, clock, endpoint }: LinkOptions): AgentLink {
+export function openLink({ agent, feed, journal, sessions, endpoint }: LinkOptions): AgentLink {
   const { identity, namespace, upstream } = agent;
   return {
     pubkey: identity.pubkey,
@@ -41,11 +38,9 @@ export function openLink({ agent, feed, journal, pursuit, sessions, clock, endpo
       sessions.close(sessionId);
     },
     async publishedIn({ turnId, channelId }) {
-      await within(pursuit.pass(), PATIENCE_MS, clock);
-      const { events, open } = await journal.publishedIn(namespace, turnId, PATIENCE_MS);
-      // An old event that a working relay does not have is not sent again either: it is decided, though its record stays.
-      const hopeless = upstream.phase() === 'ready' && open.every((event) => !mayResend(event, clock.now()));
-      return { events: events.filter((event) => isMessageIn(channelId, event)).map(({ id }) => id), undecided: open.length > 0 && !hopeless };
+      const { events, open, planning } = await journal.publishedIn(namespace, turnId, PATIENCE_MS);
+      const isAnswer = (event: VerifiedEvent): boolean => isMessageIn(channelId, event);
+      return { events: events.filter(isAnswer).map(({ id }) => id), undecided: planning || open.some(isAnswer) };
     },
     status() {
       const lastError = upstream.lastError();

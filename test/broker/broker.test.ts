@@ -6,7 +6,7 @@ import { sql } from '../../src/store/index.ts';
 import { bench, end, identity, post, requestBytes, told } from './harness.ts';
 import type { Bench } from './harness.ts';
 import { mortal } from './fake-store.ts';
-import { AGENT, CHANNEL, SIBLING, STRANGER } from './people.ts';
+import { AGENT, CHANNEL, ELSEWHERE, SIBLING, STRANGER } from './people.ts';
 import { openStore, storeFile } from './temp-store.ts';
 
 const H: Tag = ['h', CHANNEL];
@@ -122,6 +122,60 @@ describe('what a turn has published', () => {
     expect(await link.publishedIn(turn('t-1'))).toEqual({ events: [], undecided: true });
     relay.readable = true;
     expect(await link.publishedIn(turn('t-1'))).toEqual({ events: [relay.sent[0]?.id], undecided: false });
+  });
+});
+
+describe('a turn is not decided', () => {
+  const ELEVEN_MINUTES_MS = 660_000;
+
+  it('by the age of a message that cannot be looked for, but by its absence', async () => {
+    const { broker, link, relay, clock } = await bench();
+    const { sessionId, token } = link.openSession();
+    link.bindTurn(sessionId, turn('t-1'));
+    relay.answers.push('accept silently', 'lose');
+    await post(broker.endpoint, token, requestBytes('r-1'));
+    link.bindTurn(sessionId, turn('t-2'));
+    await post(broker.endpoint, token, requestBytes('r-2', 'message.post', { channelId: CHANNEL, content: 'lost' }));
+    relay.readable = false;
+    clock.push(ELEVEN_MINUTES_MS);
+    expect(await link.publishedIn(turn('t-1'))).toEqual({ events: [], undecided: true });
+    expect(await link.publishedIn(turn('t-2'))).toEqual({ events: [], undecided: true });
+    relay.readable = true;
+    expect(await link.publishedIn(turn('t-2'))).toEqual({ events: [], undecided: false });
+    expect(await link.publishedIn(turn('t-1'))).toEqual({ events: [relay.sent[0]?.id], undecided: false });
+    expect(relay.sent).toHaveLength(2);
+  });
+
+  it('while an answer in it waits for the relay to be read', async () => {
+    const { broker, link, relay, clock } = await bench();
+    const { sessionId, token } = link.openSession();
+    link.bindTurn(sessionId, turn('t-1'));
+    relay.keep(ROOT);
+    let release = (): void => {};
+    relay.gate = new Promise((resolve) => { release = resolve; });
+    const args = { channelId: CHANNEL, content: 'x', replyToEventId: ROOT.id };
+    const answered = post(broker.endpoint, token, requestBytes('r-1', 'message.reply', args));
+    await relay.questions(1);
+    const asked = link.publishedIn(turn('t-1'));
+    clock.push(5_000);
+    expect(await asked).toEqual({ events: [], undecided: true });
+    release();
+    expect(told(await answered)).toBe('succeeded');
+    expect(await link.publishedIn(turn('t-1'))).toEqual({ events: [relay.sent[0]?.id], undecided: false });
+  });
+
+  it('by what was said elsewhere', async () => {
+    const { broker, link, relay } = await bench();
+    const { sessionId, token } = link.openSession();
+    link.bindTurn(sessionId, turn('t-1'));
+    const elsewhere = requestBytes('r-1', 'message.post', { channelId: ELSEWHERE, content: 'by the way' });
+    await post(broker.endpoint, token, elsewhere);
+    relay.answers.push('accept silently');
+    relay.readable = false;
+    await post(broker.endpoint, token, requestBytes('r-2', 'message.post', { channelId: ELSEWHERE, content: 'more' }));
+    expect(await link.publishedIn(turn('t-1'))).toEqual({ events: [], undecided: false });
+    await link.say(own());
+    expect(await link.publishedIn(turn('t-1'))).toEqual({ events: [relay.sent[2]?.id], undecided: false });
   });
 });
 

@@ -26,6 +26,8 @@ export class FakeRelay {
   /** How the next sends are answered, in order; then `accept`. */
   readonly answers: Answer[] = [];
   readable = true;
+  /** Questions are answered after it. */
+  gate: Promise<void> = Promise.resolve();
   /** The most events one question is answered with. */
   maxLimit = 10_000;
   closed = false;
@@ -98,7 +100,9 @@ export class FakeRelay {
   async #fetch(filters: readonly Filter[]): Promise<FetchResult> {
     this.asked.push(filters);
     this.#look();
-    if (!this.readable) return Promise.resolve({ events: [], complete: false });
+    const { readable } = this;
+    await this.gate;
+    if (!readable) return Promise.resolve({ events: [], complete: false });
     const newest = [...this.kept.values()].sort((a, b) => b.created_at - a.created_at || (a.id < b.id ? -1 : 1));
     const found = new Set(
       filters.flatMap((filter) =>

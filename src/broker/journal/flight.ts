@@ -60,10 +60,15 @@ export function eventOf(state: RecordState): { readonly eventId?: EventId } {
   return 'evidence' in state ? { eventId: state.evidence.event.id } : {};
 }
 
+/** Nobody needs to go on with the record. */
+export function isAtRest({ status }: RecordState): boolean {
+  return status === 'done' || status === 'lost' || status === 'discarded';
+}
+
 /** What a submission may know of a record that was there before it. */
 function encounter(found: FoundRecord, digest: string): RecordInput & { readonly type: 'taken' | 'refused' } {
   if (found.digest !== digest) return { type: 'refused', verdict: failed('request_id_conflict', CONFLICT) };
-  const ended = found.state.status === 'done' || found.state.status === 'discarded';
+  const ended = isAtRest(found.state);
   if (found.ours || ended) return { type: 'taken', record: found.state };
   return { type: 'refused', verdict: indeterminate('outcome_unknown', FOREIGN) };
 }

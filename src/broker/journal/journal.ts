@@ -6,14 +6,14 @@
 import type { Clock, Log } from '../../model/index.ts';
 import type { VerifiedEvent } from '../../nostr/index.ts';
 import type { Store } from '../../store/index.ts';
-import { eventOf, fly } from './flight.ts';
+import { eventOf, fly, isAtRest } from './flight.ts';
 import type { FlyingRecord } from './flight.ts';
 import type { RecordInput } from './machine.ts';
 import type { Operation, Settled, Wire } from './operation.ts';
 import { within } from './patience.ts';
 import { openRows } from './rows.ts';
 import type { FoundRecord, Namespace, RecordKey, Rows } from './rows.ts';
-import { indeterminate } from './verdict.ts';
+import { indeterminate, isPublishing } from './verdict.ts';
 
 export interface Journal {
   /** Executes once, or tells what became of the earlier submission. Resolves within `waitMs`. */
@@ -22,7 +22,10 @@ export interface Journal {
   adopt(namespace: Namespace): Promise<void>;
   /** Resolves open records from evidence. The number of those that stay in doubt. */
   reconcile(namespace: Namespace): Promise<number>;
-  /** Events of the records of a turn that ended well, oldest first; waits for those under way, `patienceMs` at most. */
+  /**
+   * What the records of a turn say, after those under way have ended and those in doubt were looked for; with what is
+   * known by then, `patienceMs` at most.
+   */
   publishedIn(namespace: Namespace, turnId: string, patienceMs: number): Promise<TurnEvents>;
   /** Resolves when no flight is left. */
   drained(): Promise<void>;
@@ -32,6 +35,8 @@ export interface Journal {
 export interface TurnEvents {
   readonly events: readonly VerifiedEvent[];
   readonly open: readonly VerifiedEvent[];
+  /** An action that may yet sign an event. */
+  readonly planning: boolean;
 }
 
 export interface JournalOptions {
@@ -41,7 +46,7 @@ export interface JournalOptions {
   /** Unique to this run of the broker. */
   readonly owner: string;
   readonly wireOf: (namespace: Namespace) => Wire;
-  /** Called when a record was left in doubt. */
+  /** Called when a record was left in doubt that was not known to be. */
   readonly onDoubt?: (namespace: Namespace) => void;
   /** How long a caller waits for a flight, 20 s unless told otherwise. */
   readonly waitMs?: number;
@@ -99,24 +104,44 @@ class FlyingJournal implements Journal {
 
   async reconcile(namespace: Namespace): Promise<number> {
     const signed = await this.#rows.open(namespace, 'signed', PASS_RECORDS);
-    // Those in flight have their executor; what it comes to is the executor's to tell.
-    const left = signed.filter(({ key, digest }) => !this.#flights.has(flightName(key, digest)));
-    const ends = await Promise.all(left.map((found) => this.#recover(found).settled));
-    return ends.filter(isOpen).length;
+    // An executor in flight tells by itself what it comes to.
+    const left = signed.filter(({ key, digest }) => !this.#isExecuted(flightName(key, digest)));
+    const flights = left.map((found) => this.#recover(found));
+    await Promise.all(flights.map(({ settled }) => settled));
+    return flights.filter(({ record }) => !isAtRest(record.state)).length;
   }
 
   async publishedIn(namespace: Namespace, turnId: string, patienceMs: number): Promise<TurnEvents> {
-    const flying = [...this.#flights.values()].filter(({ record }) => record.operation?.turnId === turnId);
-    if (flying.length > 0) await within(Promise.all(flying.map(({ settled }) => settled)), patienceMs, this.#options.clock);
+    let wanted = true;
+    await within(this.#look(namespace, turnId, () => wanted), patienceMs, this.#options.clock);
+    wanted = false;
+    // Those that end while the rows are read may be missing there: they count as still under way.
+    const before = this.#executing(namespace, turnId);
     const records = await this.#rows.ofTurn(namespace, turnId);
+    const flying = [...before, ...this.#executing(namespace, turnId)].map(({ record }) => record.state);
     const events: VerifiedEvent[] = [];
-    const open: VerifiedEvent[] = [];
-    for (const { state } of records) {
+    const open = flying.flatMap((state) => ('evidence' in state ? [state.evidence.event] : []));
+    let planning = flying.some((state) => !('evidence' in state));
+    for (const { state, ours } of records) {
+      if (state.status === 'done' && state.verdict.status === 'succeeded' && state.evidence !== undefined) {
+        events.push(state.evidence.event);
+      }
       if (state.status === 'doubtful') open.push(state.evidence.event);
-      if (state.status !== 'done' || state.evidence === undefined) continue;
-      if (state.verdict.status === 'succeeded') events.push(state.evidence.event);
+      // Ours is without effect once its flight has ended; another run's may be in flight there.
+      if (state.status === 'claimed' && !ours) planning = true;
     }
-    return { events, open };
+    return { events, open, planning };
+  }
+
+  /** Waits for a turn's flights, then looks for its events in doubt, a few at a time and only as long as `wanted`. */
+  async #look(namespace: Namespace, turnId: string, wanted: () => boolean): Promise<void> {
+    await Promise.all(this.#executing(namespace, turnId).map(({ settled }) => settled));
+    const records = await this.#rows.ofTurn(namespace, turnId);
+    const doubtful = records.filter(({ state, ours }) => ours && state.status === 'doubtful');
+    for (let at = 0; at < doubtful.length && wanted(); at += PASS_RECORDS) {
+      const some = doubtful.slice(at, at + PASS_RECORDS);
+      await Promise.all(some.map((found) => this.#recover(found).settled));
+    }
   }
 
   async drained(): Promise<void> {
@@ -127,6 +152,17 @@ class FlyingJournal implements Journal {
     const { waitMs = WAIT_MS, clock } = this.#options;
     const told = await within(settled, waitMs, clock);
     return told ?? { verdict: indeterminate('outcome_unknown', WAITED), replayed: false, ...eventOf(record.state) };
+  }
+
+  /** Flights of a turn that may publish. */
+  #executing({ community, principal }: Namespace, turnId: string): readonly Flight[] {
+    return [...this.#flights.values()].filter(({ record: { key, operation } }) =>
+      operation?.turnId === turnId && isPublishing(operation.action)
+      && key.principal === principal && key.community === community);
+  }
+
+  #isExecuted(name: string): boolean {
+    return this.#flights.get(name)?.record.operation !== undefined;
   }
 
   #recover(found: FoundRecord): Flight {
@@ -140,6 +176,7 @@ class FlyingJournal implements Journal {
     if (flying !== undefined) return flying;
     const record: FlyingRecord = { key, digest, state, rowId, ...(operation === undefined ? {} : { operation }) };
     const { clock, log, wireOf, onDoubt } = this.#options;
+    const known = state.status === 'doubtful';
     const settled = fly(record, input, {
       rows: this.#rows,
       wire: () => wireOf(key),
@@ -149,7 +186,7 @@ class FlyingJournal implements Journal {
       onClaimed: () => this.#counts.set(namespaceName(key), this.#count(key) + 1),
     }).finally(() => {
       this.#flights.delete(name);
-      if (record.state.status === 'doubtful') onDoubt?.(key);
+      if (!known && record.state.status === 'doubtful') onDoubt?.(key);
     });
     const flight = { record, settled };
     this.#flights.set(name, flight);

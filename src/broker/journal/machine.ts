@@ -14,10 +14,12 @@
  * | publishing | accepted → finishing; unanswered → doubtful; rejected → finishing, failed, if this is the   |
  * |            | only send, else doubtful; withdrawn → finishing, failed, before the first send              |
  * | doubtful   | recover → looking                                                                           |
- * | looking    | found → finishing; absent → publishing again while young, else doubtful; unreadable →       |
- * |            | doubtful                                                                                    |
- * | finishing  | stored → done; not_stored, fenced → doubtful, or claimed without an event: nothing is told  |
+ * | looking    | found → finishing; absent → publishing again while young, later finishing, given up;        |
+ * |            | unreadable → doubtful; what was lost stays lost, unless found                               |
+ * | finishing  | stored → done, or lost when given up; not_stored, fenced → doubtful, or claimed without an  |
+ * |            | event: nothing is told                                                                      |
  * | done       | recover → the stored verdict, replayed                                                      |
+ * | lost       | recover → looking: never sent again, and yet it may be seen                                 |
  * | discarded  | recover → outcome_unknown: the tombstone knows that it ran, not how it ended                |
  * | ended      | nothing: this submission has its answer; the record, if there is one, is not its own        |
  */
@@ -35,9 +37,12 @@ export type RecordState =
   /** `doubt`: an earlier send of this event may have been accepted. */
   | { readonly status: 'publishing'; readonly evidence: Evidence; readonly doubt: boolean }
   | { readonly status: 'doubtful'; readonly evidence: Evidence }
-  | { readonly status: 'looking'; readonly evidence: Evidence }
+  /** `lost`: given up before, so that whatever the clock says now, it is not sent. */
+  | { readonly status: 'looking'; readonly evidence: Evidence; readonly lost: boolean }
   | { readonly status: 'finishing'; readonly verdict: Verdict; readonly evidence?: Evidence }
   | { readonly status: 'done'; readonly verdict: Verdict; readonly evidence?: Evidence }
+  /** Given up: not on a relay that could be read, and too old to be sent. Counts as not published. */
+  | { readonly status: 'lost'; readonly evidence: Evidence }
   | { readonly status: 'discarded' }
   | { readonly status: 'ended'; readonly evidence?: Evidence };
 
@@ -83,11 +88,14 @@ export interface RecordStep {
 
 /** An event older than this is not sent again: relays refuse old stamps, and a late answer helps nobody. */
 export const RESEND_WINDOW_MS = 600_000;
+/** An event older than this that a readable relay does not have is given up: its last send had a minute to arrive. */
+export const GIVE_UP_AFTER_MS = RESEND_WINDOW_MS + 60_000;
 
 const UNSTORED = 'the journal could not store the request; nothing was done';
 const INTERRUPTED = 'the broker stopped before the action had any effect';
 const UNTOLD = 'the result could not be stored; retry the identical request later';
 const UNANSWERED = 'the relay gave no verdict on the event';
+const LOST = `${UNANSWERED}: the event is not on the relay and too old to be sent again`;
 const FENCED = 'another broker has taken the record over';
 const FORGOTTEN = 'the action was executed; its result is no longer kept';
 
@@ -109,14 +117,16 @@ export function step(state: RecordState, input: RecordInput, now: Milliseconds):
     case 'publishing':
       return publishing(state, input);
     case 'doubtful':
-      return input.type === 'recover' ? lookUp(state.evidence) : stay(state);
+      return input.type === 'recover' ? lookUp(state.evidence, false) : stay(state);
     case 'looking':
       return looking(state, input, now);
     case 'finishing':
-      if (input.type === 'stored') return { state: { ...state, status: 'done' }, ...deliver(state.verdict) };
+      if (input.type === 'stored') return { state: atRest(state.verdict, state.evidence), ...deliver(state.verdict) };
       return input.type === 'not_stored' || input.type === 'fenced' ? untold(state.evidence) : stay(state);
     case 'done':
       return input.type === 'recover' ? { state, ...deliver(state.verdict, true) } : stay(state);
+    case 'lost':
+      return input.type === 'recover' ? lookUp(state.evidence, true) : stay(state);
     case 'discarded':
       return input.type === 'recover'
         ? { state, ...deliver(indeterminate('outcome_unknown', FORGOTTEN)) }
@@ -173,35 +183,51 @@ function publishing(state: In<'publishing'>, input: RecordInput): RecordStep {
 }
 
 function looking(state: In<'looking'>, input: RecordInput, now: Milliseconds): RecordStep {
-  const { evidence } = state;
+  const { evidence, lost } = state;
   switch (input.type) {
     case 'found':
       return finish(published(evidence), evidence);
     case 'absent':
+      if (lost) return stillLost(evidence);
       if (mayResend(evidence.event, now)) return publish(evidence, true);
-      return unresolved(evidence, 'the event is not on the relay and too old to be sent again');
+      return ageMs(evidence.event, now) < GIVE_UP_AFTER_MS
+        ? unresolved(evidence, 'the event is not on the relay')
+        : finish(indeterminate('outcome_unknown', LOST), evidence);
     case 'unreadable':
-      return unresolved(evidence, 'the relay could not be read');
+      return lost ? stillLost(evidence) : unresolved(evidence, 'the relay could not be read');
     default:
       return stay(state);
   }
 }
 
 /**
+ * What a stored result makes of a record. Of an event without a verdict there is one reason to store a result: it was
+ * given up (NIP-BA 6 leaves the outcome indeterminate, whatever is seen later).
+ */
+export function atRest(verdict: Verdict, evidence: Evidence | undefined): In<'done' | 'lost'> {
+  if (evidence === undefined) return { status: 'done', verdict };
+  return verdict.status === 'indeterminate' ? { status: 'lost', evidence } : { status: 'done', verdict, evidence };
+}
+
+/**
  * Whether an event that a relay does not have is sent again. Ephemeral events (NIP-01: 20000 to 29999) are never
  * stored, so their absence says nothing; a signal is not renewed.
  */
-export function mayResend(event: VerifiedEvent, now: Milliseconds): boolean {
+function mayResend(event: VerifiedEvent, now: Milliseconds): boolean {
   const ephemeral = event.kind >= 20_000 && event.kind < 30_000;
-  return !ephemeral && now - millisecondsOf(event.created_at) < RESEND_WINDOW_MS;
+  return !ephemeral && ageMs(event, now) < RESEND_WINDOW_MS;
+}
+
+function ageMs(event: VerifiedEvent, now: Milliseconds): number {
+  return now - millisecondsOf(event.created_at);
 }
 
 function sign(evidence: Evidence): RecordStep {
   return { state: { status: 'signing', evidence }, commands: [{ type: 'store_evidence', evidence }] };
 }
 
-function lookUp(evidence: Evidence): RecordStep {
-  return { state: { status: 'looking', evidence }, commands: [{ type: 'look_up', eventId: evidence.event.id }] };
+function lookUp(evidence: Evidence, lost: boolean): RecordStep {
+  return { state: { status: 'looking', evidence, lost }, commands: [{ type: 'look_up', eventId: evidence.event.id }] };
 }
 
 function publish(evidence: Evidence, doubt: boolean): RecordStep {
@@ -220,6 +246,10 @@ function finish(verdict: Verdict, evidence?: Evidence): RecordStep {
 function unresolved(evidence: Evidence, reason: string): RecordStep {
   const verdict = indeterminate('outcome_unknown', `${UNANSWERED}: ${reason}`);
   return { state: { status: 'doubtful', evidence }, ...deliver(verdict) };
+}
+
+function stillLost(evidence: Evidence): RecordStep {
+  return { state: { status: 'lost', evidence }, ...deliver(indeterminate('outcome_unknown', LOST)) };
 }
 
 /** NIP-BA 6: no result is delivered that is not durable. What the disk holds decides, when somebody asks again. */

@@ -1,6 +1,7 @@
 /**
  * The journal on disk: every statement and every parsed row in one place. A row's status is the last thing that is
- * durable of it: `claimed`, `signed` (with its event), `done` (with its result, or without once it was discarded).
+ * durable of it: `claimed`, `signed` (with its event), `done` (with its result, or without once it was discarded; an
+ * indeterminate result beside an event says that it was given up).
  *
  * Each run of the broker owns the rows it claimed or adopted, and each statement that goes on with a row names the
  * owner and the status it expects: a run that was taken over can finish nothing ("Execution and retries" 2).
@@ -11,6 +12,7 @@ import { parseEvent, verifyEvent } from '../../nostr/index.ts';
 import type { VerifiedEvent } from '../../nostr/index.ts';
 import { sql } from '../../store/index.ts';
 import type { Row, Statement, Store } from '../../store/index.ts';
+import { atRest } from './machine.ts';
 import type { RecordState } from './machine.ts';
 import { isPublishing, verdictFromText, verdictToText } from './verdict.ts';
 import type { Evidence, Verdict } from './verdict.ts';
@@ -174,8 +176,9 @@ const CLAIM = `INSERT INTO journal
 const EVIDENCE = `UPDATE journal SET status = 'signed', event = ?
   WHERE id = ? AND owner = ? AND status = 'claimed' RETURNING id`;
 
+/** What was given up belongs to nobody: any run that sees its event may say so. */
 const FINISH = `UPDATE journal SET status = 'done', result = ?
-  WHERE id = ? AND owner = ? AND status <> 'done' RETURNING id`;
+  WHERE id = ? AND (owner = ? AND status <> 'done' OR json_extract(result, '$.status') = 'indeterminate') RETURNING id`;
 
 const DISCARD = `UPDATE journal SET result = NULL WHERE id IN (
   SELECT id FROM journal WHERE action = 'channel.read' AND result IS NOT NULL AND claimed_at_ms < ? LIMIT ?)`;
@@ -200,7 +203,7 @@ function stateOf(row: Row): RecordState {
       return evidence === undefined ? corrupt('event') : { status: 'doubtful', evidence };
     case 'done':
       if (typeof result !== 'string') return { status: 'discarded' };
-      return { status: 'done', verdict: verdictFromText(result), ...(evidence === undefined ? {} : { evidence }) };
+      return atRest(verdictFromText(result), evidence);
     default:
       return corrupt('status');
   }

@@ -1,5 +1,6 @@
 /** The journal on a real database: retries, conflicts, waits, limits, fences. */
 import { describe, expect, it } from 'vitest';
+import { GIVE_UP_AFTER_MS } from '../../../src/broker/journal/machine.ts';
 import { PAGE_KEPT_MS } from '../../../src/broker/journal/rows.ts';
 import { failed } from '../../../src/broker/journal/verdict.ts';
 import type { Verdict } from '../../../src/broker/journal/verdict.ts';
@@ -245,6 +246,37 @@ describe('limits', () => {
   });
 });
 
+describe('a record that was given up', () => {
+  it('is closed, no longer pursued and never sent, and is resolved when its event is seen after all', async () => {
+    const open = storeFile();
+    const one = bench(open());
+    one.relay.answers.push('lose');
+    await one.journal.run(one.post('r-1', 'hello', { turnId: 't-1' }));
+    one.clock.push(GIVE_UP_AFTER_MS);
+    one.relay.readable = false;
+    expect(await one.journal.reconcile(NAMESPACE)).toBe(1);
+    expect((await one.journal.publishedIn(NAMESPACE, 't-1', 1_000)).open).toHaveLength(1);
+    one.relay.readable = true;
+    expect(await one.journal.reconcile(NAMESPACE)).toBe(0);
+    expect(await one.journal.publishedIn(NAMESPACE, 't-1', 1_000)).toEqual({ events: [], open: [], planning: false });
+    const asked = one.relay.asked.length;
+    expect(await one.journal.reconcile(NAMESPACE)).toBe(0);
+    expect(one.relay.asked).toHaveLength(asked);
+    expect(one.doubts).toHaveLength(1);
+
+    // The clock is set back, and it is another run.
+    const two = bench(open(), { relay: one.relay });
+    await two.journal.adopt(NAMESPACE);
+    expect(told(await two.journal.run(two.post('r-1')))).toBe('indeterminate/outcome_unknown');
+    expect(one.relay.sent).toHaveLength(1);
+    one.relay.keep(...one.relay.sent);
+    expect(told(await two.journal.run(two.post('r-1')))).toBe('succeeded');
+    expect(told(await two.journal.run(two.post('r-1')))).toBe('succeeded, replayed');
+    expect((await two.journal.publishedIn(NAMESPACE, 't-1', 1_000)).events).toHaveLength(1);
+    expect(one.relay.sent).toHaveLength(1);
+  });
+});
+
 describe('another run of the broker', () => {
   it('takes over what is open; the run before can finish nothing', async () => {
     const open = storeFile();
@@ -288,6 +320,35 @@ describe('a turn', () => {
     const { events, open } = await journal.publishedIn(NAMESPACE, 't-1', 1_000);
     expect(open).toEqual([]);
     expect(events.map(({ content }) => content)).toEqual(['one', 'three']);
+  });
+
+  it('has its records looked for, however many came after them', async () => {
+    const { journal, relay, post } = bench(openStore());
+    relay.answers.push(...Array.from({ length: 34 }, () => 'accept silently' as const));
+    for (let nth = 0; nth < 34; nth += 1) await journal.run(post(`r-${nth}`, `${nth}`, { turnId: nth < 2 ? 't-1' : 't-2' }));
+    const { events, open } = await journal.publishedIn(NAMESPACE, 't-1', 1_000);
+    expect(events.map(({ content }) => content)).toEqual(['0', '1']);
+    expect(open).toEqual([]);
+    expect(relay.asked).toHaveLength(2);
+  });
+
+  it('is not decided while an action of it is planned beyond the patience', async () => {
+    const { journal, relay, clock, post } = bench(openStore());
+    let release = (): void => {};
+    const gate = new Promise<void>((resolve) => { release = resolve; });
+    const { plan } = post('r-1', 'one');
+    const slow = { turnId: 't-1', plan: () => gate.then(plan) };
+    const first = journal.run(post('r-1', 'one', slow));
+    const reading = journal.run(post('r-2', 'two', { ...slow, turnId: 't-2', action: 'channel.read' }));
+    const asked = journal.publishedIn(NAMESPACE, 't-1', 1_000);
+    clock.push(1_000);
+    expect(await asked).toEqual({ events: [], open: [], planning: true });
+    // Reading publishes nothing; and other turns are their own.
+    expect(await journal.publishedIn(NAMESPACE, 't-2', 1_000)).toEqual({ events: [], open: [], planning: false });
+    release();
+    await Promise.all([first, reading]);
+    expect(await journal.publishedIn(NAMESPACE, 't-1', 1_000))
+      .toEqual({ events: [relay.sent[0]], open: [], planning: false });
   });
 
   it('waits for what is under way in it', async () => {

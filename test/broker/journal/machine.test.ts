@@ -1,6 +1,6 @@
 /** The table of `journal/machine.ts`, complete: every status × input has its line or changes nothing. */
 import { describe, expect, it } from 'vitest';
-import { RESEND_WINDOW_MS, step } from '../../../src/broker/journal/machine.ts';
+import { GIVE_UP_AFTER_MS, RESEND_WINDOW_MS, step } from '../../../src/broker/journal/machine.ts';
 import type { RecordCommand, RecordInput, RecordState } from '../../../src/broker/journal/machine.ts';
 import { failed, indeterminate, published } from '../../../src/broker/journal/verdict.ts';
 import type { Verdict } from '../../../src/broker/journal/verdict.ts';
@@ -13,6 +13,7 @@ const NOW = milliseconds(START_MS);
 const ONE = evidence();
 const EPHEMERAL = evidence('typing', START_SEC, 20_002);
 const NO: Verdict = failed('action_failed', 'no');
+const LOST: Verdict = indeterminate('outcome_unknown', 'lost');
 const YES: Verdict = published(ONE);
 
 const STATES = {
@@ -24,11 +25,14 @@ const STATES = {
   publishing: { status: 'publishing', evidence: ONE, doubt: false },
   'publishing again': { status: 'publishing', evidence: ONE, doubt: true },
   doubtful: { status: 'doubtful', evidence: ONE },
-  looking: { status: 'looking', evidence: ONE },
-  'looking for a signal': { status: 'looking', evidence: EPHEMERAL },
+  looking: { status: 'looking', evidence: ONE, lost: false },
+  'looking for a signal': { status: 'looking', evidence: EPHEMERAL, lost: false },
+  'looking for what was lost': { status: 'looking', evidence: ONE, lost: true },
   finishing: { status: 'finishing', verdict: YES, evidence: ONE },
   'finishing without an event': { status: 'finishing', verdict: NO },
+  'finishing, given up': { status: 'finishing', verdict: LOST, evidence: ONE },
   done: { status: 'done', verdict: YES, evidence: ONE },
+  lost: { status: 'lost', evidence: ONE },
   discarded: { status: 'discarded' },
   ended: { status: 'ended' },
 } as const satisfies Record<string, RecordState>;
@@ -103,6 +107,16 @@ const TABLE: { readonly [Name in keyof typeof STATES]: Partial<Record<keyof type
     absent: 'doubtful indeterminate/outcome_unknown',
     unreadable: 'doubtful indeterminate/outcome_unknown',
   },
+  'looking for what was lost': {
+    found: 'finishing store succeeded',
+    absent: 'lost indeterminate/outcome_unknown',
+    unreadable: 'lost indeterminate/outcome_unknown',
+  },
+  'finishing, given up': {
+    stored: 'lost indeterminate/outcome_unknown',
+    not_stored: 'doubtful indeterminate/internal',
+    fenced: 'doubtful indeterminate/internal',
+  },
   finishing: {
     stored: 'done succeeded',
     not_stored: 'doubtful indeterminate/internal',
@@ -114,6 +128,7 @@ const TABLE: { readonly [Name in keyof typeof STATES]: Partial<Record<keyof type
     fenced: 'claimed indeterminate/internal',
   },
   done: { recover: 'done succeeded again' },
+  lost: { recover: 'looking look_up' },
   discarded: { recover: 'discarded indeterminate/outcome_unknown' },
   ended: {},
 };
@@ -133,10 +148,16 @@ describe('one record', () => {
     }
   });
 
-  it('sends again until the event is ten minutes old, and not after', () => {
-    const at = (ms: number): string => step(STATES.looking, INPUTS.absent, later(NOW, ms)).state.status;
-    expect(at(RESEND_WINDOW_MS - 1)).toBe('publishing');
-    expect(at(RESEND_WINDOW_MS)).toBe('doubtful');
+  it('sends again until the event is ten minutes old, and gives it up when it is eleven', () => {
+    const at = (ms: number, answer: RecordInput = INPUTS.absent): string => {
+      const { state, commands } = step(STATES.looking, answer, later(NOW, ms));
+      return [state.status, ...commands.map(told)].join(' ');
+    };
+    expect(at(RESEND_WINDOW_MS - 1)).toBe('publishing publish again');
+    expect(at(RESEND_WINDOW_MS)).toBe('doubtful indeterminate/outcome_unknown');
+    expect(at(GIVE_UP_AFTER_MS - 1)).toBe('doubtful indeterminate/outcome_unknown');
+    expect(at(GIVE_UP_AFTER_MS)).toBe('finishing store indeterminate/outcome_unknown');
+    expect(at(GIVE_UP_AFTER_MS, INPUTS.unreadable)).toBe('doubtful indeterminate/outcome_unknown');
   });
 
   it('says unauthorized when the relay does not let the agent, action_failed when it does not take the event', () => {

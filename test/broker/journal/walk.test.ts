@@ -56,6 +56,8 @@ const FAULTS: Readonly<Record<string, Step>> = {
       : step(state, input, now),
   'takes absence for failure': (state, input, now) =>
     state.status === 'looking' && input.type === 'absent' ? finish(state, NO) : step(state, input, now),
+  'sends what was given up': (state, input, now) =>
+    step(state.status === 'looking' ? { ...state, lost: false } : state, input, now),
   'takes every rejection for success': (state, input, now) =>
     state.status === 'publishing' && input.type === 'rejected'
       ? step(state, { type: 'accepted' }, now)

@@ -3,6 +3,7 @@
  * commits all the same; a relay that takes, refuses or loses an event, now or later; a process that may die anywhere;
  * a client that asks again; time that passes. `moves` lists everything that can happen next.
  */
+import { atRest } from '../../../src/broker/journal/machine.ts';
 import type { RecordCommand, RecordInput, RecordState, RecordStep } from '../../../src/broker/journal/machine.ts';
 import { failed } from '../../../src/broker/journal/verdict.ts';
 import type { Evidence, Verdict } from '../../../src/broker/journal/verdict.ts';
@@ -60,7 +61,8 @@ export function moves(world: World, step: Step, events: readonly Evidence[]): re
   const go = (base: World, state: RecordState, input: RecordInput): void => {
     next.push(advance(base, step, state, input));
   };
-  if (!world.old) next.push({ ...world, old: true });
+  // A clock may be set back, too.
+  next.push({ ...world, old: !world.old });
   for (const id of world.air) {
     const air = world.air.filter((other) => other !== id);
     next.push({ ...world, air, kept: [...new Set([...world.kept, id])] }, { ...world, air });
@@ -111,8 +113,10 @@ function answers(world: World, command: RecordCommand, events: readonly Evidence
       ];
     }
     case 'store_result': {
-      if (world.row.status === 'none' || world.row.status === 'done') return [[world, { type: 'fenced' }]];
-      const carried = world.row.status === 'signed' ? { evidence: world.row.evidence } : {};
+      if (world.row.status === 'none' || (world.row.status === 'done' && !isLost(world.row))) {
+        return [[world, { type: 'fenced' }]];
+      }
+      const carried = 'evidence' in world.row ? { evidence: world.row.evidence } : {};
       return disk(world, { status: 'done', verdict: command.verdict, ...carried });
     }
     case 'deliver':
@@ -139,7 +143,8 @@ function relay(world: World, id: string, first: boolean): readonly Answered[] {
   const base: World = {
     ...world,
     sent: [...new Set([...world.sent, id])],
-    wrong: world.wrong ?? (durable ? undefined : 'an event was sent that is not on disk'),
+    wrong: world.wrong ?? (durable ? undefined : 'an event was sent that is not on disk')
+      ?? (isLost(world.row) ? 'an event was sent that was given up' : undefined),
   };
   const kept: World = { ...base, kept: [...new Set([...world.kept, id])] };
   const lost: RecordInput = { type: 'unanswered', reason: 'cut' };
@@ -173,10 +178,14 @@ function stateOf(row: Row): RecordState {
     case 'signed':
       return { status: 'doubtful', evidence: row.evidence };
     case 'done':
-      return row;
+      return atRest(row.verdict, row.evidence);
     default:
       throw new TypeError('unreachable');
   }
+}
+
+function isLost(row: Row): boolean {
+  return stateOf(row).status === 'lost';
 }
 
 /** What must never be true of a world. The first that is, or undefined. */
