@@ -1,24 +1,28 @@
 /**
  * Which rows of a process table belong to an agent: pure, and careful. A pid proves nothing; a row is ours when its pid
- * and start time are known, when it is in the group or session the agent leads, or when its parent is ours.
+ * and start time are known, when it is in a group or session that one of ours leads, or when its parent is ours.
  *
- * in: the rows, the leader, what was known before. out: the living members, the leader included while it lives.
+ * in: the rows, who leads (the agent, and tools seen a moment ago with a group of their own: what these forked last may
+ * outlive them), what was known before. out: the living members, the agent included while it lives.
  */
 import type { ProcessIdentity, ProcessRow } from './process-table.ts';
 
 export function membersOf(
   rows: readonly ProcessRow[],
-  leader: ProcessIdentity,
+  leaders: readonly ProcessIdentity[],
   known: readonly ProcessIdentity[],
 ): readonly ProcessRow[] {
-  const recorded = new Set([leader, ...known].map(key));
+  const recorded = new Set([...leaders, ...known].map(key));
   // The kernel keeps a pid reserved while a group or session of that number lives. Another program under it means that
   // ours has ended and that the number is a stranger's now.
-  const taken = rows.some((row) => row.pid === leader.pid && row.started !== leader.started);
+  const startedOf = new Map(rows.map(({ pid, started }) => [pid, started]));
+  const led = new Set(
+    leaders.filter(({ pid, started }) => (startedOf.get(pid) ?? started) === started).map(({ pid }) => pid),
+  );
   const ours = new Map<number, ProcessRow>();
   for (const row of rows) {
-    const led = !taken && (row.group === leader.pid || row.session === leader.pid);
-    if (led || recorded.has(key(row))) ours.set(row.pid, row);
+    const inOurs = led.has(row.group) || (row.session !== undefined && led.has(row.session));
+    if (inOurs || recorded.has(key(row))) ours.set(row.pid, row);
   }
   const children = childrenByParent(rows);
   const queue = [...ours.keys()];

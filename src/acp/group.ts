@@ -1,6 +1,6 @@
 /**
- * The end of an agent's processes, all of them: SIGTERM to the group and to every descendant that left the group,
- * then SIGKILL, until none is left. Works when the leader is gone already.
+ * The end of an agent's processes, all of them: SIGTERM to the group, to the groups its tools lead and to every
+ * other descendant, then SIGKILL, until none is left. Works when the leader is gone already.
  *
  * Before each signal the table is read anew and compared by pid and start time; a stranger is never signalled. Tool
  * shells of real agents run in groups of their own, which is why descendants are collected and remembered.
@@ -25,7 +25,10 @@ interface GroupParts {
 
 export class ProcessGroup {
   readonly #parts: GroupParts;
+  readonly #forced = new AbortController();
   #known: readonly ProcessIdentity[] = [];
+  /** Tools that led a group of their own at the last look. */
+  #toolLeaders: readonly ProcessIdentity[] = [];
 
   constructor(parts: GroupParts) {
     this.#parts = parts;
@@ -48,6 +51,11 @@ export class ProcessGroup {
     this.#known = [...known.values()].filter((_, index) => alive[index]);
   }
 
+  /** Gives no more time: SIGKILL within one poll, in an end that is under way and in one to come. Twice is once. */
+  force(): void {
+    this.#forced.abort();
+  }
+
   /**
    * Ends every member. `askFirst` is called, where given, after the members were recorded, and they get the stdin
    * grace before the first signal. Resolves in bounded time with the pids that even SIGKILL did not end, or that could
@@ -65,11 +73,12 @@ export class ProcessGroup {
 
   async #end(askFirst?: () => void): Promise<readonly number[]> {
     const { limits, clock, log } = this.#parts;
+    const { signal } = this.#forced;
     await this.#record();
     askFirst?.();
-    if (await this.#goneWithin(askFirst === undefined ? 0 : limits.stdinGraceMs)) return [];
-    await this.#signal('SIGTERM');
-    if (await this.#goneWithin(limits.termGraceMs)) return [];
+    if (await this.#goneWithin(askFirst === undefined ? 0 : limits.stdinGraceMs, signal)) return [];
+    if (!signal.aborted) await this.#signal('SIGTERM');
+    if (await this.#goneWithin(limits.termGraceMs, signal)) return [];
     // What forks while it is killed is caught in the next round.
     const deadline = later(clock.now(), limits.killWaitMs);
     do {
@@ -84,8 +93,9 @@ export class ProcessGroup {
   /** Reads the table, remembers the living members and forgets the others. */
   async #record(): Promise<readonly ProcessRow[]> {
     const { table, leader } = this.#parts;
-    const members = membersOf(await table.rows(), await leader, this.#known);
-    this.#known = members.map(({ pid, started }) => ({ pid, started }));
+    const members = membersOf(await table.rows(), [await leader, ...this.#toolLeaders], this.#known);
+    this.#known = members.map(identityOf);
+    this.#toolLeaders = members.filter(({ pid, group }) => pid === group).map(identityOf);
     return members;
   }
 
@@ -95,19 +105,24 @@ export class ProcessGroup {
     const members = await this.#record();
     if (members.length === 0) return;
     log.debug("signalling an agent's processes", { signal, leader, pids: members.map(({ pid }) => pid) });
-    // The group as one, so that a member that forks in this moment is met too.
-    if (members.some(({ group }) => group === leader)) send(-leader, signal);
-    for (const { pid, group } of members) if (group !== leader) send(pid, signal);
+    // A group as one, so that a member that forks in this moment is met too.
+    const wholes = members.filter(({ pid, group }) => group === leader || group === pid);
+    const groups = new Set(wholes.map(({ group }) => group));
+    for (const group of groups) send(-group, signal);
+    for (const { pid, group } of members) if (!groups.has(group)) send(pid, signal);
   }
 
-  /** Polls the known members one by one, which is cheap, and asks the whole table only when those are gone. */
-  async #goneWithin(ms: number): Promise<boolean> {
+  /**
+   * Polls the known members one by one, which is cheap, and asks the whole table only when those are gone. The wait is
+   * over, within one poll, when `hurry` aborts.
+   */
+  async #goneWithin(ms: number, hurry?: AbortSignal): Promise<boolean> {
     const { clock } = this.#parts;
     const deadline = later(clock.now(), ms);
     for (let pollMs = FIRST_POLL_MS; ; pollMs = Math.min(pollMs * 2, MAX_POLL_MS)) {
       if (!(await this.#anyKnownAlive()) && (await this.#record()).length === 0) return true;
       const leftMs = deadline - clock.now();
-      if (leftMs <= 0) return false;
+      if (leftMs <= 0 || hurry?.aborted === true) return false;
       await pause(clock, Math.min(pollMs, leftMs));
     }
   }
@@ -118,6 +133,10 @@ export class ProcessGroup {
     }
     return false;
   }
+}
+
+function identityOf({ pid, started }: ProcessRow): ProcessIdentity {
+  return { pid, started };
 }
 
 function isAlive(row: ProcessRow | undefined, { pid, started }: ProcessIdentity): boolean {

@@ -17,7 +17,7 @@ import { settleable } from './waiting.ts';
 
 interface LifetimeParts {
   readonly child: Child;
-  readonly group: Pick<ProcessGroup, 'end'>;
+  readonly group: Pick<ProcessGroup, 'end' | 'force'>;
   readonly stderr: StderrTail;
   readonly clock: Clock;
   readonly log: Log;
@@ -57,6 +57,12 @@ export class Lifetime {
       // Not even SIGKILL: nobody is kept waiting for it, and the record stays for the next start.
       if (left.length > 0) this.#settle(this.#tellGone());
     });
+  }
+
+  /** Ends the process for this reason with SIGKILL, now; an end that is under way keeps its cause and is cut short. */
+  force(cause: ProcessEnd): void {
+    this.#parts.group.force();
+    this.end(cause);
   }
 
   /** Ends it for this reason if it does not end by itself at once: a broken pipe usually means that it just did. */

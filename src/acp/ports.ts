@@ -109,8 +109,11 @@ export interface AgentProcess {
    * group was killed. A prompt that was not sent yet never is, and ends as `cancelled` at once.
    */
   cancel(sessionId: string): void;
-  /** Ends stdin, waits, SIGTERM to the group, waits, SIGKILL to the group and every descendant. Twice is once. */
-  stop(): Promise<void>;
+  /**
+   * Ends stdin, waits, SIGTERM to the group and every descendant, waits, SIGKILL to them. With `force` SIGKILL at once,
+   * also where a gentle stop is under way, which is cut short. Resolves when all are gone. Twice is once.
+   */
+  stop(options?: { readonly force?: boolean }): Promise<void>;
   /** Settles once, when the program and its whole group are gone. */
   readonly ended: Promise<ProcessEnd>;
 }

@@ -38,8 +38,7 @@ export interface Running {
   readonly conversation: Conversation;
   readonly lifetime: Lifetime;
   readonly redacted: Redactor;
-  /** Asks it to end, then ends it. */
-  readonly stop: () => Promise<void>;
+  readonly stop: AgentProcess['stop'];
 }
 
 /** Call it in the turn of the event loop that started the child: it attaches the readers of its pipes. */
@@ -114,9 +113,10 @@ export function attach({ child, plan, permission, clock, log, limits, store, onL
     conversation,
     lifetime,
     redacted,
-    async stop() {
+    async stop(options) {
       conversation.stopping();
-      lifetime.end(STOPPED, stdin.end);
+      if (options?.force === true) lifetime.force(STOPPED);
+      else lifetime.end(STOPPED, stdin.end);
       await lifetime.ended;
     },
   };

@@ -24,13 +24,13 @@ describe('whose a process is', () => {
       row(104, 1, { group: 104, session: 100 }),
       row(105, 1, { group: 100, session: 100 }),
     ];
-    expect(pids(membersOf(rows, leader, []))).toEqual([100, 101, 102, 103, 104, 105]);
+    expect(pids(membersOf(rows, [leader], []))).toEqual([100, 101, 102, 103, 104, 105]);
   });
 
   it('does without the leader', () => {
     const rows = [...strangers, row(101, 1, { group: 100, session: 100 }), row(102, 101), row(103, 1)];
-    expect(pids(membersOf(rows, leader, []))).toEqual([101, 102]);
-    expect(pids(membersOf(rows, leader, [{ pid: 103, started: 's103' }]))).toEqual([101, 102, 103]);
+    expect(pids(membersOf(rows, [leader], []))).toEqual([101, 102]);
+    expect(pids(membersOf(rows, [leader], [{ pid: 103, started: 's103' }]))).toEqual([101, 102, 103]);
   });
 
   it('takes no one whose start time differs, nor what that one started or leads', () => {
@@ -40,12 +40,20 @@ describe('whose a process is', () => {
       row(101, 100, { group: 100, session: 100 }),
       row(103, 1, { started: 'later' }),
     ];
-    expect(membersOf(rows, leader, [{ pid: 103, started: 's103' }])).toEqual([]);
+    expect(membersOf(rows, [leader], [{ pid: 103, started: 's103' }])).toEqual([]);
+  });
+
+  it('takes what a tool forked last into a group of its own, unless the number is a stranger\'s by now', () => {
+    const tool = { pid: 104, started: 's104' };
+    const orphan = row(105, 1, { group: 104, session: 104 });
+    expect(pids(membersOf([...strangers, orphan], [leader, tool], []))).toEqual([105]);
+    expect(membersOf([...strangers, orphan], [leader], [tool])).toEqual([]);
+    expect(membersOf([...strangers, orphan, row(104, 1, { started: 'later' })], [leader, tool], [])).toEqual([]);
   });
 
   it('leaves out the dead, but not their living children', () => {
     const rows = [row(100, 50, { zombie: true }), row(101, 100)];
-    expect(pids(membersOf(rows, leader, []))).toEqual([101]);
+    expect(pids(membersOf(rows, [leader], []))).toEqual([101]);
   });
 });
 

@@ -173,6 +173,34 @@ describe('a group', () => {
   });
 });
 
+describe('what a tool in a group of its own forks in the moment of the signal', () => {
+  // Stood in for by a child that the table never shows, or not before the tool is dead.
+  it.each([
+    ['is met with its group', '', false],
+    ['is found in its group', 'trap "" TERM; ', true],
+  ])('%s', async (_, trap, shownLater) => {
+    const directory = temporaryDirectory();
+    const fork = `(${trap}exec sleep 600) & echo $! > child.part; mv child.part child`;
+    const tool = `echo $$ > tool.part; ${fork}; mv tool.part tool; wait`;
+    const leader = run('/bin/sh', ['-c', `setsid sh -c '${tool}' & wait`], directory);
+    const [toolPid, child] = [await pidIn(directory, 'tool'), await pidIn(directory, 'child')];
+    const table = processTable();
+    const hidden = (pid: number): boolean => pid === child && !(shownLater && !alive(toolPid));
+    const identity = (await table.row(leader.pid)) ?? { pid: 0, started: '' };
+    const group = new ProcessGroup({
+      leader: Promise.resolve(identity),
+      table: { ...table, rows: async () => (await table.rows()).filter(({ pid }) => !hidden(pid)) },
+      clock: systemClock,
+      log: silentLog,
+      limits: { ...DEFAULT_LIMITS, ...SHORT },
+    });
+    expect(await group.end()).toEqual([]);
+    // The table does not show the child: its end is waited for.
+    await until(() => !alive(toolPid) && !alive(child));
+    await leader.exited;
+  });
+});
+
 describe('a process table that cannot be read', () => {
   it('is told, and keeps no one waiting', async () => {
     const unreadable = (): Promise<never> => Promise.reject(Object.assign(new Error('EMFILE'), { code: 'EMFILE' }));

@@ -14,7 +14,8 @@ function bench() {
   const drained = settleable<undefined>();
   const groupEnded = settleable<readonly number[]>();
   const wakes: (() => void)[] = [];
-  const group: Pick<ProcessGroup, 'end'> = {
+  const group: Pick<ProcessGroup, 'end' | 'force'> = {
+    force: () => void told.push('group forced'),
     end: async (askFirst) => {
       told.push(askFirst === undefined ? 'group ended' : 'group asked');
       return groupEnded.promise;
@@ -86,6 +87,22 @@ describe('the end of a process', () => {
     at.groupEnded.resolve([]);
     expect(await at.lifetime.ended).toMatchObject({ how });
     expect(at.told).toEqual(['group ended', `gone ${how}`, 'forgotten', `ended ${how}`]);
+  });
+
+  it('is cut short by force, and keeps its cause', async () => {
+    const at = bench();
+    at.lifetime.end(PROTOCOL, () => undefined);
+    at.lifetime.force(STOPPED);
+    expect(at.told).toEqual(['group asked', 'group forced']);
+    at.groupEnded.resolve([42]);
+    expect(await at.lifetime.ended).toEqual(PROTOCOL);
+  });
+
+  it('is forced before it begins, and asks nothing', () => {
+    const at = bench();
+    at.lifetime.force(STOPPED);
+    at.lifetime.end(STOPPED, () => undefined);
+    expect(at.told).toEqual(['group forced', 'group ended']);
   });
 
   it('has the exit as its cause when that came before the stop', async () => {
