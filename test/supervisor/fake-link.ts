@@ -1,5 +1,5 @@
-/** An `AgentLink` whose relay is a list of events and whose journal is what the test says. */
-import type { AgentLink, FetchResult, OwnMessage, PublishOutcome, TurnPublications } from '../../src/broker/index.ts';
+/** An `AgentLink` whose relay is a list of events, whose journal is what the test says, and whose feed the test gives. */
+import type { AgentLink, FeedConsumer, FeedItem, FetchResult, OwnMessage, PublishOutcome, TurnPublications, UpstreamPhase } from '../../src/broker/index.ts';
 import { matchesFilter } from '../../src/nostr/index.ts';
 import type { Filter, VerifiedEvent } from '../../src/nostr/index.ts';
 import { agent, someRoot } from './people.ts';
@@ -10,18 +10,30 @@ export interface FakeLink extends AgentLink {
   /** Every request of `fetch`, in order. */
   readonly asked: (readonly Filter[])[];
   readonly said: OwnMessage[];
+  /** What was asked of credentials and of the journal, in order: `open s1`, `bind s1 <turn>`, `bind s1 -`, `close s1`, `published <turn>`. */
+  readonly calls: string[];
   /** The answers of `publishedIn`, one after the other; the last one stays. */
   readonly publications: TurnPublications[];
   /** False: the relay does not answer in time. */
   answers: boolean;
+  phase: UpstreamPhase;
+  /** While it is there, `fetch` waits for it. */
+  held: Promise<void> | undefined;
+  /** Hands an item to the consumer, once there is one, and resolves when the feed may forget it. */
+  give(item: FeedItem): Promise<void>;
 }
 
 export function fakeLink(stored: readonly VerifiedEvent[] = []): FakeLink {
+  let sessions = 0;
+  let follow: (consumer: FeedConsumer) => void = () => undefined;
+  const followed = new Promise<FeedConsumer>((resolve) => { follow = resolve; });
   const link: FakeLink = {
-    pubkey: agent.pubkey, stored: [...stored], asked: [], said: [], publications: [{ events: [], undecided: false }], answers: true,
-    follow: () => undefined,
+    pubkey: agent.pubkey, stored: [...stored], asked: [], said: [], calls: [], publications: [{ events: [], undecided: false }],
+    answers: true, phase: 'ready', held: undefined, follow,
+    give: async (item) => (await followed)(item),
     async fetch(filters): Promise<FetchResult> {
       link.asked.push(filters);
+      await link.held;
       if (!link.answers) return { events: [], complete: false };
       const events = link.stored.filter((event) => filters.some((filter) => matchesFilter(filter, event)));
       return { events: events.sort((a, b) => b.created_at - a.created_at), complete: true };
@@ -30,15 +42,20 @@ export function fakeLink(stored: readonly VerifiedEvent[] = []): FakeLink {
       link.said.push(message);
       return { status: 'accepted', eventId: someRoot };
     },
-    openSession: () => ({ sessionId: 's', endpoint: 'http://127.0.0.1:1', token: 't' }),
-    bindTurn: () => undefined,
-    closeSession: () => undefined,
-    async publishedIn() {
+    openSession() {
+      sessions += 1;
+      link.calls.push(`open s${sessions}`);
+      return { sessionId: `s${sessions}`, endpoint: 'http://127.0.0.1:1', token: 't' };
+    },
+    bindTurn: (sessionId, turn) => { link.calls.push(`bind ${sessionId} ${turn?.turnId ?? '-'}`); },
+    closeSession: (sessionId) => { link.calls.push(`close ${sessionId}`); },
+    async publishedIn({ turnId }) {
+      link.calls.push(`published ${turnId}`);
       const [next = { events: [], undecided: false }] = link.publications;
       if (link.publications.length > 1) link.publications.shift();
       return next;
     },
-    status: () => ({ agent: agent.pubkey, url: 'ws://127.0.0.1:1', phase: 'ready', attempts: 0, channels: [] }),
+    status: () => ({ agent: agent.pubkey, url: 'ws://127.0.0.1:1', phase: link.phase, attempts: 0, channels: [] }),
   };
   return link;
 }

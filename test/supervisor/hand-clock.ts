@@ -20,6 +20,11 @@ export class HandClock implements Clock {
     return this.#waiting.length;
   }
 
+  /** Whether somebody waits for exactly this long from now. */
+  waits(ms: number): boolean {
+    return this.#waiting.some((one) => one.atMs === this.#nowMs + ms);
+  }
+
   push(ms: number): void {
     this.#nowMs += ms;
     const due = this.#waiting.filter((one) => one.atMs <= this.#nowMs);
