@@ -7,8 +7,8 @@ import { asChannelId, later } from '../../model/index.ts';
 import type { ChannelId, Clock, Pubkey, Seconds } from '../../model/index.ts';
 import { channelOf, firstValue, mentions } from '../../nostr/index.ts';
 import type { SubscriptionSpec, Upstream } from '../upstream/index.ts';
-import { DISCOVERY_MS } from './limits.ts';
-import { GATHERING, step } from './membership.ts';
+import { DISCOVERY_MS, MAX_KNOWN } from './limits.ts';
+import { GATHERING, memberOf, step } from './membership.ts';
 import type { MembershipCommand, MembershipInput } from './membership.ts';
 
 const MEMBERS = 'members';
@@ -23,6 +23,8 @@ export interface DiscoveryOptions {
   readonly clock: Clock;
   /** Notices are asked for from here on; read each time they are asked for. */
   readonly sinceSec: () => Seconds;
+  /** Channels whose lists are asked for although they may not name us: those we follow, or followed before. */
+  readonly remembered: () => readonly ChannelId[];
   /** One command at a time, in order; the next waits for the promise. */
   readonly perform: (command: MembershipCommand) => Promise<void>;
 }
@@ -56,16 +58,23 @@ export class Discovery {
     await this.#work;
   }
 
-  /** The lists that name us; and those of the channels we follow, to see when one names us no longer. */
+  /** Undefined as long as it is not known; a channel that no complete answer speaks of is not ours. */
+  isMember(channelId: ChannelId): boolean | undefined {
+    if (this.#membership.status === 'gathering') return undefined;
+    const heardAll = this.#answered.has(MEMBERS) && this.#membership.known.size < MAX_KNOWN;
+    return memberOf(this.#membership, channelId) ?? (heardAll ? false : undefined);
+  }
+
+  /** The lists that name us; and those of the channels we remember, to see when one names us no longer. */
   #members(): SubscriptionSpec {
-    const { pubkey } = this.#options;
+    const { pubkey, remembered } = this.#options;
     const kinds = [MEMBERS_KIND];
     return {
       id: MEMBERS,
       filters: () => {
-        const followed = [...this.#membership.followed];
+        const channels = remembered().slice(0, MAX_KNOWN);
         const ours = { kinds, tags: new Map([['p', [pubkey]]]) };
-        return followed.length === 0 ? [ours] : [ours, { kinds, tags: new Map([['d', followed]]) }];
+        return channels.length === 0 ? [ours] : [ours, { kinds, tags: new Map([['d', channels]]) }];
       },
       onEvent: async (event, stored) => {
         const channelId = asChannelId(firstValue(event.tags, 'd') ?? '');
@@ -79,8 +88,8 @@ export class Discovery {
   /** The first answers are in when both are, or when the other one takes too long. */
   #complete(id: string): void {
     const { clock } = this.#options;
-    if (this.#closed || this.#membership.status !== 'gathering') return;
     this.#answered.add(id);
+    if (this.#closed || this.#membership.status !== 'gathering') return;
     if (this.#answered.size === 2) void this.#tell({ type: 'complete' });
     else this.#cancelWake ??= clock.wake(later(clock.now(), DISCOVERY_MS), () => { void this.#tell({ type: 'complete' }); });
   }
@@ -107,19 +116,30 @@ export class Discovery {
   }
 }
 
+export interface Notices {
+  /** Undefined for a channel that no notice speaks of. */
+  isMember(channelId: ChannelId): boolean | undefined;
+  close(): void;
+}
+
 /**
- * For channels that are configured, not discovered: they stay as they are, but one that refused us may be asked for
- * again as soon as the relay says that we were added to it.
+ * For channels that are configured, not discovered: they stay followed as they are, but one that refused us may be
+ * asked for again as soon as the relay says that we were added to it.
  */
-export function watchAdditions(
+export function watchNotices(
   options: Pick<DiscoveryOptions, 'upstream' | 'pubkey' | 'sinceSec'>, onAdded: (channelId: ChannelId) => void,
-): () => void {
+): Notices {
+  let membership = GATHERING;
   options.upstream.subscribe(noticesSpec(options, {
-    onNotice: async ({ type, channelId, stored }) => {
-      if (type === 'added' && !stored) onAdded(channelId);
+    onNotice: async (notice) => {
+      membership = step(membership, notice).state;
+      if (notice.type === 'added' && !notice.stored) onAdded(notice.channelId);
     },
   }));
-  return () => { options.upstream.unsubscribe(NOTICES); };
+  return {
+    isMember: (channelId) => memberOf(membership, channelId),
+    close() { options.upstream.unsubscribe(NOTICES); },
+  };
 }
 
 type Notice = Exclude<MembershipInput, { readonly type: 'complete' }>;

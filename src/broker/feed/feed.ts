@@ -10,7 +10,8 @@ import type { Store } from '../../store/index.ts';
 import { RESUME_OVERLAP_SEC } from '../ports.ts';
 import type { AgentIdentity, FeedConsumer } from '../ports.ts';
 import type { Upstream } from '../upstream/index.ts';
-import { Discovery, watchAdditions } from './discovery.ts';
+import { Discovery, watchNotices } from './discovery.ts';
+import type { Notices } from './discovery.ts';
 import { FollowedChannels } from './followed.ts';
 import { CLOSE_GRACE_MS, FIRST_START_SEC } from './limits.ts';
 import { Line } from './line.ts';
@@ -30,6 +31,8 @@ export interface Feed {
   follow(consumer: FeedConsumer): void;
   /** The channels followed now. */
   channels(): readonly ChannelId[];
+  /** Whether the relay says that the agent is a member now; undefined as long as that is not known. */
+  isMember(channelId: ChannelId): boolean | undefined;
   /** Takes nothing more, lets the item in hand end (bounded), writes the read positions. Twice is once. */
   close(): Promise<void>;
 }
@@ -45,7 +48,7 @@ class AgentFeed implements Feed {
   #resume: ResumePoints | undefined;
   #followed: FollowedChannels | undefined;
   #starting: Promise<void> = Promise.resolve();
-  #stopDiscovery: () => void | Promise<void> = () => {};
+  #membership: Discovery | Notices | undefined;
   #ended = false;
   #closing: Promise<void> | undefined;
 
@@ -68,6 +71,10 @@ class AgentFeed implements Feed {
     return this.#followed?.ids() ?? [];
   }
 
+  isMember(channelId: ChannelId): boolean | undefined {
+    return this.#membership?.isMember(channelId);
+  }
+
   close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;
@@ -87,11 +94,12 @@ class AgentFeed implements Feed {
     const sinceSec = (): Seconds => seconds(Math.max(0, resume.newestSec() - RESUME_OVERLAP_SEC));
     if (identity.channels === undefined) {
       const perform = (command: MembershipCommand): Promise<void> => this.#perform(command, followed);
-      const discovery = new Discovery({ upstream, pubkey, clock, sinceSec, perform });
-      this.#stopDiscovery = () => discovery.close();
+      const remembered = (): readonly ChannelId[] => resume.channels();
+      const discovery = new Discovery({ upstream, pubkey, clock, sinceSec, remembered, perform });
+      this.#membership = discovery;
       discovery.start();
     } else {
-      this.#stopDiscovery = watchAdditions({ upstream, pubkey, sinceSec }, (channelId) => { followed.askAgain(channelId); });
+      this.#membership = watchNotices({ upstream, pubkey, sinceSec }, (channelId) => { followed.askAgain(channelId); });
     }
   }
 
@@ -102,7 +110,7 @@ class AgentFeed implements Feed {
         await followed.follow(channelId, command.joinedSec, command.first);
         return;
       case 'leave':
-        await followed.leave(channelId);
+        followed.leave(channelId);
         return;
       case 'too-many':
         this.#options.log.warn('feed: too many channels, one is not followed', { agent: this.#options.identity.pubkey, channelId });
@@ -120,7 +128,7 @@ class AgentFeed implements Feed {
   async #end(): Promise<void> {
     this.#ended = true;
     this.#followed?.end();
-    await this.#stopDiscovery();
+    await this.#membership?.close();
   }
 
   async #close(): Promise<void> {

@@ -57,10 +57,14 @@ export class FollowedChannels {
     upstream.subscribe(channel.spec);
   }
 
-  /** A channel that was left is forgotten: joined again it begins anew, for what was said without us is not ours. */
-  async leave(channelId: ChannelId): Promise<void> {
-    if (this.#drop(channelId)) void this.#options.line.push({ type: 'left', channelId });
-    await this.#options.resume.forget(channelId);
+  /**
+   * A channel that was left is forgotten: joined again it begins anew, for what was said without us is not ours. The
+   * consumer is told of every channel it may hold something of, also of one that was left while we were down.
+   */
+  leave(channelId: ChannelId): void {
+    const { line, resume } = this.#options;
+    const known = resume.get(channelId) !== undefined;
+    if (this.#drop(channelId) || known) void resume.forget(channelId, line.push({ type: 'left', channelId }));
   }
 
   /** Asks the relay for it once more. */

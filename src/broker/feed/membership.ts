@@ -44,6 +44,12 @@ export type MembershipCommand =
   | { readonly type: 'leave'; readonly channelId: ChannelId }
   | { readonly type: 'too-many'; readonly channelId: ChannelId };
 
+/** Whether the agent is a member, by the newest evidence; undefined where there is none. */
+export function memberOf({ known }: Membership, channelId: ChannelId): boolean | undefined {
+  const evidence = known.get(channelId);
+  return evidence === undefined ? undefined : isMember(evidence);
+}
+
 export interface MembershipStep {
   readonly state: Membership;
   readonly commands: readonly MembershipCommand[];
@@ -91,7 +97,7 @@ function decided(state: Membership, channels: readonly ChannelId[], first: boole
   for (const channelId of channels) {
     const known = state.known.get(channelId);
     if (known === undefined) continue;
-    const member = known.inSec !== undefined && (known.outSec === undefined || known.inSec >= known.outSec);
+    const member = isMember(known);
     if (member && !followed.has(channelId)) {
       if (followed.size >= MAX_FOLLOWED) {
         commands.push({ type: 'too-many', channelId });
@@ -105,6 +111,10 @@ function decided(state: Membership, channels: readonly ChannelId[], first: boole
     }
   }
   return { state: { ...state, followed }, commands };
+}
+
+function isMember({ inSec, outSec }: Known): boolean {
+  return inSec !== undefined && (outSec === undefined || inSec >= outSec);
 }
 
 function newer(one: Seconds | undefined, other: Seconds): Seconds {

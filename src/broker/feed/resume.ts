@@ -75,8 +75,17 @@ export class ResumePoints {
     if (this.#changed.size > 0) this.#saveLater();
   }
 
-  async forget(channel: ChannelId): Promise<void> {
-    if (!this.#points.delete(channel)) return;
+  /** The channels followed now, and those of earlier runs that are not known to be left. */
+  channels(): readonly ChannelId[] {
+    return [...this.#points.keys()].flatMap((place) => (place === ANYWHERE ? [] : [place]));
+  }
+
+  /** Forgotten at once; on disk once the consumer has taken the leaving, so that nobody killed before misses it. */
+  async forget(channel: ChannelId, taken: Promise<boolean>): Promise<void> {
+    this.#points.delete(channel);
+    this.#changed.delete(channel);
+    // It may have been joined again meanwhile.
+    if (!await taken || this.#closed || this.#points.has(channel)) return;
     this.#changed.add(channel);
     await this.save();
   }

@@ -70,6 +70,68 @@ describe('finding channels', () => {
     expect(world.story).toEqual(['+A', '-A', '+A']);
   });
 
+  it.each([
+    ['a notice', () => notice(44_101, A, 1_800_000_000)],
+    ['a newer list without us', () => members(A, 2_000, [author.pubkey])],
+  ])('tells of a channel that was left while it was down, by %s, until it is taken', async (_, evidence) => {
+    const world = await World.open();
+    world.shelf.keep(members(A, 1_000));
+    world.shelf.keep(members(B, 1_000));
+    await world.start();
+    await world.asked(`ch-${A}`);
+    await world.asked(`ch-${B}`);
+    await world.stop();
+    // A newer list replaces the older one.
+    world.shelf.events.shift();
+    world.shelf.keep(evidence());
+    world.shelf.keep(mention(A, 'without us', world.nowSec));
+    world.items.length = 0;
+    // Not taken: the next run must tell it again.
+    let down = (): void => {};
+    const killed = new Promise<void>((resolve) => { down = resolve; });
+    await world.start({ take: (item) => (item.type === 'left' ? killed.then(() => Promise.reject(new Error('down'))) : Promise.resolve()) });
+    await until(() => world.story.includes('-A'));
+    down();
+    await world.stop();
+    world.items.length = 0;
+    await world.start();
+    await until(() => world.items.length >= 2);
+    expect([...world.story].sort()).toEqual(['+B', '-A']);
+    await world.stop();
+    expect(await world.rows()).toEqual([['*', expect.anything(), expect.anything()], [B, expect.anything(), expect.anything()]]);
+    world.items.length = 0;
+    await world.start();
+    await world.asked(`ch-${B}`);
+    expect(world.story).toEqual(['+B']);
+    expect(world.feed?.channels()).toEqual([B]);
+  });
+
+  it('knows its membership when the first answers are complete, and what changes it', async () => {
+    const world = await World.open();
+    world.shelf.keep(members(A, 1_000));
+    await world.start();
+    expect(world.feed?.isMember(A)).toBeUndefined();
+    await world.asked(`ch-${A}`);
+    expect([A, B].map((channel) => world.feed?.isMember(channel))).toEqual([true, false]);
+    world.shelf.put(notice(44_101, A, world.nowSec));
+    await until(() => world.story.includes('-A'));
+    expect(world.feed?.isMember(A)).toBe(false);
+    world.shelf.put(notice(44_100, A, world.nowSec + 1));
+    await world.asked(`ch-${A}`, 2);
+    expect(world.feed?.isMember(A)).toBe(true);
+  });
+
+  it('knows of configured channels what the notices say', async () => {
+    const world = await World.open();
+    await world.start({ channels: [A, B] });
+    await world.asked('membership-notif');
+    world.shelf.put(notice(44_101, A, world.nowSec));
+    await until(() => world.feed?.isMember(A) === false);
+    expect(world.feed?.isMember(B)).toBeUndefined();
+    world.shelf.put(notice(44_100, A, world.nowSec));
+    await until(() => world.feed?.isMember(A) === true);
+  });
+
   it('goes on after 5 s when one of the two answers never comes', async () => {
     const world = await World.open(({ manner }) => (connection, message) => {
       if (message[1] !== 'membership-notif') manner(connection, message);
@@ -83,6 +145,20 @@ describe('finding channels', () => {
     expect(world.connection.all('REQ', `ch-${A}`)).toEqual([]);
     world.clock.advance(1);
     await world.asked(`ch-${A}`);
+    expect([A, B].map((channel) => world.feed?.isMember(channel))).toEqual([true, false]);
+  });
+
+  it('takes no channel for another\'s while the member lists are missing', async () => {
+    const world = await World.open(({ manner }) => (connection, message) => {
+      if (message[1] !== 'members') manner(connection, message);
+    });
+    world.shelf.keep(notice(44_100, A, world.nowSec));
+    await world.start();
+    await world.asked('membership-notif');
+    await until(() => world.clock.armed > 1);
+    world.clock.advance(5_000);
+    await world.asked(`ch-${A}`);
+    expect([A, B].map((channel) => world.feed?.isMember(channel))).toEqual([true, undefined]);
   });
 
   it('can be stopped while it finds them', async () => {
