@@ -5,6 +5,7 @@
 import { later } from '../model/index.ts';
 import type { ChannelId, Clock } from '../model/index.ts';
 import type { ActionContext, Cursors } from './actions/index.ts';
+import type { Feed } from './feed/index.ts';
 import type { Namespace } from './journal/index.ts';
 import type { AgentIdentity } from './ports.ts';
 import type { Publisher } from './publish.ts';
@@ -37,7 +38,10 @@ export interface Agent {
   readonly namespace: Namespace;
   readonly upstream: Upstream;
   readonly publisher: Publisher;
-  /** Membership beyond the configured channels is the relay's to decide, at each read and publication. */
+  /**
+   * Configured, where channels are, and not known to be left. As long as membership is not known the relay decides, at
+   * each read and publication.
+   */
   permits(channelId: ChannelId): boolean;
   /** What one plan may read. All its questions together end within `PLAN_TIMEOUT_MS`. */
   context(): ActionContext;
@@ -50,19 +54,22 @@ export interface AgentOptions {
   readonly publisher: Publisher;
   readonly cursors: Cursors;
   readonly clock: Clock;
+  readonly isMember: Feed['isMember'];
 }
 
 /** Planning and one publication (10 s) together stay below the time a caller waits for its flight (20 s). */
 const PLAN_TIMEOUT_MS = 8_000;
 const QUESTION_TIMEOUT_MS = 5_000;
 
-export function openAgent({ identity, community, upstream, publisher, cursors, clock }: AgentOptions): Agent {
+export function openAgent(options: AgentOptions): Agent {
+  const { identity, community, upstream, publisher, cursors, clock, isMember } = options;
   return {
     identity,
     namespace: { community, principal: identity.pubkey },
     upstream,
     publisher,
-    permits: (channelId) => identity.channels?.includes(channelId) ?? true,
+    // NIP-BA "Session and transport": authorization includes current membership, also for a stored result.
+    permits: (channelId) => (identity.channels?.includes(channelId) ?? true) && isMember(channelId) !== false,
     context() {
       const endMs = later(clock.now(), PLAN_TIMEOUT_MS);
       return {

@@ -4,7 +4,7 @@
  * Order of closing: the host drains, then the connections end, which settles everything that waits.
  */
 import { Failure, later, shortId } from '../model/index.ts';
-import type { Clock, Log, Pubkey, Random } from '../model/index.ts';
+import type { ChannelId, Clock, Log, Pubkey, Random } from '../model/index.ts';
 import type { Store } from '../store/index.ts';
 import { openCursors } from './actions/index.ts';
 import type { Cursors } from './actions/index.ts';
@@ -139,8 +139,9 @@ function openMember(
   const signer = { pubkey, keyring, clock, ...(attestation === undefined ? {} : { attestation }) };
   const upstream = open({ url: relayUrl, pubkey, signAuth: authSigner(signer), clock, random, log });
   const publisher = openPublisher({ pubkey, keyring, clock, upstream });
-  const agent = openAgent({ identity, community, upstream, publisher, cursors, clock });
   const feed = openFeed({ upstream, identity, store, clock, log });
+  const isMember = (channelId: ChannelId): boolean | undefined => feed.isMember(channelId);
+  const agent = openAgent({ identity, community, upstream, publisher, cursors, clock, isMember });
   const pursuit = openPursuit({ clock, log, reconcile: () => journal.reconcile(agent.namespace) });
   return { agent, feed, pursuit };
 }

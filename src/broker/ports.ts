@@ -19,7 +19,10 @@ export interface AgentIdentity {
   readonly subscribe: 'mentions' | 'all';
 }
 
-/** What comes in, in order, one at a time: the next item waits until the consumer's promise has settled. */
+/**
+ * What comes in, in order, one at a time: the next item waits until the consumer's promise has settled. `left` comes
+ * also for a channel of an earlier run that was left while we were down; until it is taken, each start tells it again.
+ */
 export type FeedItem =
   | { readonly type: 'event'; readonly channelId: ChannelId; readonly event: VerifiedEvent }
   | { readonly type: 'joined'; readonly channelId: ChannelId }

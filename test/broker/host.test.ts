@@ -6,11 +6,12 @@ import type { Reply } from '../../src/broker/dispatch.ts';
 import { openHost } from '../../src/broker/host.ts';
 import type { HostLimits } from '../../src/broker/host.ts';
 import { Failure, later, silentLog } from '../../src/model/index.ts';
+import type { VerifiedEvent } from '../../src/nostr/index.ts';
 import { sql } from '../../src/store/index.ts';
 import type { Store } from '../../src/store/index.ts';
 import { systemClock } from '../../src/system/index.ts';
 import { bench, identity, post, rawly, requestBytes, told } from './harness.ts';
-import { AGENT, CHANNEL, ELSEWHERE, SIBLING } from './people.ts';
+import { AGENT, CHANNEL, ELSEWHERE, SIBLING, START_SEC, STRANGER } from './people.ts';
 import { openStore } from './temp-store.ts';
 
 const BYTES = requestBytes('r-1');
@@ -140,6 +141,31 @@ describe('a credential', () => {
     link.closeSession(sessionId);
     expect(told(await answered)).toBe('failed/unauthenticated');
     expect(relay.sent).toEqual([]);
+  });
+
+  it('gets no stored page of a channel that its agent has left, and gets it back with the membership', async () => {
+    const { broker, link, relay } = await bench();
+    link.follow(() => Promise.resolve());
+    const told44 = (kind: number, createdAtSec: number): VerifiedEvent =>
+      STRANGER.sign({ kind, createdAtSec, tags: [['p', AGENT.pubkey], ['h', CHANNEL]] });
+    const added = told44(44_100, START_SEC);
+    const notices = await relay.subscribedTo(added);
+    await notices.onEvent(added, true);
+    const { token } = link.openSession();
+    const page = requestBytes('r-1', 'channel.read', { channelId: CHANNEL });
+    // Until the first answers are complete the relay decides.
+    const elsewhere = (id: string): Uint8Array => requestBytes(id, 'channel.read', { channelId: ELSEWHERE });
+    expect(told(await post(broker.endpoint, token, elsewhere('r-2')))).toBe('succeeded');
+    await notices.onEose?.();
+    await relay.subscriptions.get('members')?.onEose?.();
+    await relay.subscribedTo(STRANGER.sign({ tags: [['h', CHANNEL], ['p', AGENT.pubkey]] }));
+    expect(told(await post(broker.endpoint, token, page))).toBe('succeeded');
+    expect(told(await post(broker.endpoint, token, page))).toBe('succeeded, replayed');
+    expect(told(await post(broker.endpoint, token, elsewhere('r-2')))).toBe('failed/unauthorized');
+    await notices.onEvent(told44(44_101, START_SEC + 1), false);
+    expect(told(await post(broker.endpoint, token, page))).toBe('failed/unauthorized');
+    await notices.onEvent(told44(44_100, START_SEC + 2), false);
+    expect(told(await post(broker.endpoint, token, page))).toBe('succeeded, replayed');
   });
 
   it("is a principal's: its sessions are one namespace, another principal's another", async () => {
