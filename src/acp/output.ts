@@ -15,20 +15,26 @@ export interface OutputCounter {
 }
 
 export function outputCounter(maxTextBytes: number): OutputCounter {
-  const texts: string[] = [];
   const toolCalls = new Set<string>();
+  let kept = '';
   let bytes = 0;
+  /** Half of a pair of surrogates, whose other half may come in the next chunk: counted when it is known what it is. */
+  let half = '';
   let thoughts = 0;
   let updates = 0;
 
+  const keep = (text: string): void => {
+    const whole = /[\ud800-\udbff]$/.test(text) ? text.slice(0, -1) : text;
+    half = text.slice(whole.length);
+    kept += whole;
+    bytes += Buffer.byteLength(whole);
+  };
   return {
     add(update) {
       updates += 1;
       switch (update.type) {
         case 'message':
-          if (bytes > maxTextBytes) return;
-          texts.push(update.text);
-          bytes += Buffer.byteLength(update.text);
+          if (bytes <= maxTextBytes) keep(half + update.text);
           return;
         case 'thought':
           thoughts += 1;
@@ -43,8 +49,7 @@ export function outputCounter(maxTextBytes: number): OutputCounter {
       }
     },
     output() {
-      // Well-formed only when whole: a pair of surrogates may have come in two chunks.
-      const { text, cut } = cutBytes(texts.join('').toWellFormed(), maxTextBytes);
+      const { text, cut } = cutBytes((kept + half).toWellFormed(), maxTextBytes);
       return { text, textCut: cut, thoughts, toolCalls: toolCalls.size, updates };
     },
   };

@@ -47,7 +47,10 @@ export type PromptOutcome =
   | { readonly status: 'cancelled' } & Interrupted
   | { readonly status: 'process_ended'; readonly end: ProcessEnd; readonly seen: TurnOutput };
 
-/** What the agent streamed in the turn. `text` is its message text, cut at `maxTextBytes`. */
+/**
+ * What the agent streamed in the turn. `text` is its message text, well-formed: whole, or where `textCut` says so the
+ * longest beginning of it that ends between scalars and has at most `maxTextBytes` (64 KiB) in UTF-8.
+ */
 export interface TurnOutput {
   readonly text: string;
   readonly textCut: boolean;
