@@ -23,6 +23,7 @@ export async function forgetProcess(store: Store, { pid, started }: ProcessIdent
 
 export interface ReapOptions {
   readonly store: Store;
+  /** For deadlines alone: one that nobody sets. */
   readonly clock: Clock;
   readonly log: Log;
   readonly limits?: Partial<AcpLimits>;

@@ -24,6 +24,7 @@ export interface StartOptions {
   /** Our own version, for `clientInfo`. */
   readonly version: string;
   readonly permission: PermissionPolicy;
+  /** For deadlines alone: one that nobody sets, so that a turn's timeouts hold when the system's clock is set. */
   readonly clock: Clock;
   readonly log: Log;
   /** Where running processes are on record; without it a crash of ours leaves them to themselves. */

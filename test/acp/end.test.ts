@@ -11,7 +11,7 @@ import { milliseconds, silentLog } from '../../src/model/index.ts';
 import type { Clock } from '../../src/model/index.ts';
 import { openSqlite, sql, SUPERVISOR_SCHEMA } from '../../src/store/index.ts';
 import type { Store } from '../../src/store/index.ts';
-import { systemClock } from '../../src/system/index.ts';
+import { steadyClock } from '../../src/system/index.ts';
 import { temporaryDirectory } from '../setup/temp.ts';
 import {
   alive,
@@ -160,7 +160,7 @@ describe('a group', () => {
     const group = new ProcessGroup({
       leader: Promise.resolve({ pid, started: 'another time' }),
       table: processTable(),
-      clock: systemClock,
+      clock: steadyClock,
       log: silentLog,
       limits: { ...DEFAULT_LIMITS, ...SHORT },
     });
@@ -190,7 +190,7 @@ describe('what a tool in a group of its own forks in the moment of the signal', 
     const group = new ProcessGroup({
       leader: Promise.resolve(identity),
       table: { ...table, rows: async () => (await table.rows()).filter(({ pid }) => !hidden(pid)) },
-      clock: systemClock,
+      clock: steadyClock,
       log: silentLog,
       limits: { ...DEFAULT_LIMITS, ...SHORT },
     });
@@ -208,7 +208,7 @@ describe('a process table that cannot be read', () => {
     const group = new ProcessGroup({
       leader: Promise.resolve({ pid: 4_000_000, started: 'once' }),
       table: { rows: unreadable, row: unreadable, tree: unreadable },
-      clock: systemClock,
+      clock: steadyClock,
       log: { ...silentLog, error: (message) => errors.push(message) },
       limits: { ...DEFAULT_LIMITS, ...SHORT },
     });
@@ -230,7 +230,7 @@ describe('an orphan', () => {
       const group = new ProcessGroup({
         leader: Promise.resolve(row ?? { pid: 0, started: '' }),
         table,
-        clock: systemClock,
+        clock: steadyClock,
         log: silentLog,
         limits: { ...DEFAULT_LIMITS, ...SHORT },
       });
@@ -316,7 +316,7 @@ describe('the record of what runs', () => {
     const store = openSqlite(file, SUPERVISOR_SCHEMA);
     stores.push(store);
     expect(await rows(store)).toEqual([{ pid: agent, agent: 'tester' }]);
-    expect(await reapLeftovers({ store, clock: systemClock, log: silentLog, limits: SHORT })).toBe(1);
+    expect(await reapLeftovers({ store, clock: steadyClock, log: silentLog, limits: SHORT })).toBe(1);
     expect([agent, child].map(alive)).toEqual([false, false]);
     expect(await rows(store)).toEqual([]);
   });
@@ -337,12 +337,12 @@ describe('the record of what runs', () => {
       sql('INSERT INTO processes (pid, started, agent) VALUES (?, ?, ?)', 1, 'boot/1', 'bee'),
       sql('INSERT INTO processes (pid, started, agent) VALUES (?, ?, ?)', 4_000_000, 'boot/1', 'bee'),
     );
-    expect(await reapLeftovers({ store, clock: systemClock, log: silentLog, limits: SHORT })).toBe(0);
+    expect(await reapLeftovers({ store, clock: steadyClock, log: silentLog, limits: SHORT })).toBe(0);
     expect(alive(pid)).toBe(true);
     // The control: with its own start time it would be ended.
     const { started } = (await processTable().row(pid)) ?? { started: '' };
     await store.write(sql('INSERT INTO processes (pid, started, agent) VALUES (?, ?, ?)', pid, started, 'bee'));
-    expect(await reapLeftovers({ store, clock: systemClock, log: silentLog, limits: SHORT })).toBe(1);
+    expect(await reapLeftovers({ store, clock: steadyClock, log: silentLog, limits: SHORT })).toBe(1);
     await innocent.exited;
     expect(alive(pid)).toBe(false);
   });

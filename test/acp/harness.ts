@@ -21,7 +21,7 @@ import type {
   StartOptions,
 } from '../../src/acp/index.ts';
 import { silentLog } from '../../src/model/index.ts';
-import { systemClock } from '../../src/system/index.ts';
+import { steadyClock } from '../../src/system/index.ts';
 import { temporaryDirectory } from '../setup/temp.ts';
 
 /** Short enough to meet, long enough for a busy machine. */
@@ -88,7 +88,7 @@ export async function tryStart(
   const started = await startAgent({
     hint: 'capability',
     version: '1.2.3',
-    clock: systemClock,
+    clock: steadyClock,
     log: silentLog,
     ...options,
     plan: launch,

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { PermissionAnswer, PromptOutcome } from '../../src/acp/index.ts';
 import { alive, noneLeft, open, pidIn, plan, play, program, say, start, tryStart } from './harness.ts';
 
@@ -294,6 +294,25 @@ describe('time', () => {
     const started = await start(rule(...chatter));
     const outcome = await say(started.process, await open(started), 'go', { idleTimeoutMs: 700, hardTimeoutMs: 1_500 });
     expect(outcome).toMatchObject({ status: 'hard_timeout', afterMs: 1_500, processAlive: true });
+  });
+
+  it.each([
+    ['idle', 'hang'],
+    ['hard', 'chat'],
+  ])('the %s timeout holds when the clock is set back', async (kind, what) => {
+    const chatter = Array.from({ length: 900 }, () => [{ say: '.' }, { sleep: 20 }]).flat();
+    const rules = [{ match: 'chat', do: [{ mark: 'begun' }, ...chatter] }, { do: [{ mark: 'begun' }, { hang: true }] }];
+    const started = await start({ rules });
+    const bounds = kind === 'idle' ? { idleTimeoutMs: 600 } : { idleTimeoutMs: 10_000, hardTimeoutMs: 1_000 };
+    const turn = say(started.process, await open(started), what, bounds);
+    await pidIn(started.directory, 'begun');
+    const before = Date.now;
+    vi.spyOn(Date, 'now').mockImplementation(() => before() - 3_600_000);
+    try {
+      expect(await turn).toMatchObject({ status: `${kind}_timeout`, processAlive: true });
+    } finally {
+      vi.restoreAllMocks();
+    }
   });
 
   it('but the lines of another session keep no one alive', async () => {
