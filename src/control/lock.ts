@@ -4,7 +4,7 @@
  * file beside it is for people and for the message of the one who comes second.
  */
 import Database from 'libsql';
-import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { Failure } from '../model/index.ts';
 import type { FailureCode } from '../model/index.ts';
 import { lockPathOf, pidPathOf } from './paths.ts';
@@ -47,6 +47,7 @@ function openLock(directory: string): Database.Database {
   const path = lockPathOf(directory);
   let database: Database.Database | undefined;
   try {
+    createPrivate(path);
     // No waiting: whoever holds the lock holds it for its life.
     database = new Database(path, { timeout: 0 });
     database.exec('BEGIN EXCLUSIVE');
@@ -55,6 +56,18 @@ function openLock(directory: string): Database.Database {
     database?.close();
     if (codeOf(error).startsWith('SQLITE_BUSY')) throw inUse(directory);
     throw directoryFailure(directory, error);
+  }
+}
+
+/**
+ * SQLite would make it readable for everybody, and whoever reads it can hold the lock up. A file that exists is not
+ * opened: closing it again would drop a lock that this process has on it.
+ */
+function createPrivate(path: string): void {
+  try {
+    closeSync(openSync(path, 'wx', 0o600));
+  } catch (error) {
+    if (codeOf(error) !== 'EEXIST') throw error;
   }
 }
 

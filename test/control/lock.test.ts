@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -60,6 +60,20 @@ describe('the lock of a data directory', () => {
     expect(existsSync(join(directory, 'skep.pid'))).toBe(false);
   });
 
+  it('is a file for its owner alone, whatever the umask, and so is all beside it', () => {
+    const directory = temporaryDirectory();
+    const umask = process.umask(0);
+    try {
+      const lock = lockDataDirectory(directory);
+      const modes = readdirSync(directory).map((name) => [name, statSync(join(directory, name)).mode & 0o777]);
+      expect(modes).toContainEqual(['lock.db', 0o600]);
+      expect(modes.filter(([, mode]) => mode !== 0o600)).toEqual([]);
+      lock.release();
+    } finally {
+      process.umask(umask);
+    }
+  });
+
   it('refuses the second process, naming the first', async () => {
     const directory = temporaryDirectory();
     const { pid } = await holder(directory);
@@ -77,6 +91,23 @@ describe('the lock of a data directory', () => {
     expect(failureOf(directory).code).toBe('in_use');
     lock.release();
     expect(failureOf(directory).code).toBe('none');
+  });
+
+  it('is kept for other processes when it is refused a second time in one', async () => {
+    const directory = temporaryDirectory();
+    const lock = lockDataDirectory(directory);
+    expect(failureOf(directory).code).toBe('in_use');
+    const ask = `
+      const { lockDataDirectory } = await import(${JSON.stringify(CONTROL)});
+      try {
+        lockDataDirectory(process.argv[1]).release();
+      } catch (error) {
+        process.exitCode = error.code === 'in_use' ? 7 : 1;
+      }
+    `;
+    const other = spawn(process.execPath, ['--input-type=module', '-e', ask, directory], { stdio: 'ignore' });
+    expect(await once(other, 'exit')).toEqual([7, null]);
+    lock.release();
   });
 
   it.each(['SIGKILL', 'SIGTERM'] as const)('is free again after %s', async (signal) => {
