@@ -6,7 +6,7 @@ import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import type { Stats } from 'node:fs';
 import type { Pubkey } from '../model/index.ts';
 import { parseSecretKey } from '../nostr/index.ts';
-import { shown } from './found.ts';
+import { keyFileName, shown } from './found.ts';
 
 export type Read<T> = ({ readonly ok: true } & T) | { readonly ok: false; readonly sentence: string };
 
@@ -14,8 +14,9 @@ const MAX_KEY_FILE_BYTES = 4_096;
 const OTHERS = 0o077;
 
 export function readKeyFile(
-  path: string, label: string,
+  path: string, writtenPath: string,
 ): Read<{ readonly secretKey: Uint8Array; readonly pubkey: Pubkey }> {
+  const label = keyFileName(writtenPath);
   const read = readSmallFile(path, label, MAX_KEY_FILE_BYTES);
   if (!read.ok) return read;
   const mode = read.stats.mode & 0o777;

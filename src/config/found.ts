@@ -1,10 +1,12 @@
 /**
  * What was found, as an error may show it: shortened, escaped, and never a secret. 64 hex characters may be a secret
- * key wherever they stand, so they are counted and not shown.
+ * key wherever they stand, and more may hold one, so they are counted and not shown. Fewer are a
+ * name; but hex alone in a key's place is a mistyped key.
  */
 import { excerpt } from '../model/index.ts';
 
-const HEX_KEY = /[0-9a-f]{60,}/gi;
+const HEX_KEY = /[0-9a-f]{64,}/gi;
+const HEX_ALONE = /^[0-9a-f]{32,}$/i;
 
 export function found(value: unknown): string {
   if (value === undefined) return 'missing';
@@ -21,9 +23,18 @@ export function holdsSecretKey(text: string): boolean {
 
 /** A name as it may stand in a message. */
 export function shown(text: string): string {
-  return excerpt(text.replace(HEX_KEY, (hex) => `<${hex.length} hex characters>`), 48);
+  return excerpt(text.replace(HEX_KEY, counted), 48);
+}
+
+/** The path of a key file as a message may name it: the key itself may have been written there, with a slip. */
+export function keyFileName(path: string): string {
+  return HEX_ALONE.test(path) ? counted(path) : path;
+}
+
+function counted(hex: string): string {
+  return `<${hex.length} hex characters>`;
 }
 
 function quoted(text: string): string {
-  return /^[0-9a-f]{32,}$/i.test(text) ? `${text.length} hex characters` : `"${shown(text)}"`;
+  return HEX_ALONE.test(text) ? `${text.length} hex characters` : `"${shown(text)}"`;
 }

@@ -155,6 +155,9 @@ describe('key files', () => {
     ['a.key/x', 'found a.key/x, which does not exist'],
     [NSEC, 'found a secret key, expected the path of a file that holds the agent\'s secret key'],
     [`"${AGENT_KEY}"`, 'found <64 hex characters>, which does not exist'],
+    [`"${AGENT_KEY.slice(1)}"`, 'found <63 hex characters>, which does not exist'],
+    [`keys/${AGENT_KEY}0`, 'found keys/<65 hex characters>, which does not exist'],
+    [`${'beef'.repeat(11)}/a.key`, `found ${'beef'.repeat(11)}/a.k…, which does not exist`],
   ])('are looked for by path: %s', (path, sentence) => {
     const directory = writeConfig(oneAgent().replace('key: a.key', `key: ${path}`));
     mkdirSync(join(directory, 'folder'));
@@ -258,6 +261,11 @@ describe('the file itself', () => {
     expect(told(oneAgent('', { top: `relay: embedded\ndata: ${'x'.repeat(100)}` }))).toMatch(
       /^skep\.yaml:2: data: found x{48}…, but its control socket's path has \d+ bytes, expected at most 100; use a shorter path$/,
     );
+    // Hex characters are a key from 64 on; fewer are a name.
+    const inHex = (count: number): string => `./${'a'.repeat(count)}/${'x'.repeat(60)}`;
+    const data = (count: number): string => oneAgent('', { top: `relay: embedded\ndata: ${inHex(count)}` });
+    expect(told(data(63))).toContain(`data: found ./${'a'.repeat(46)}…, but`);
+    expect(told(data(64))).toContain('data: found ./<64 hex characters>/xxx');
   });
 });
 
