@@ -77,7 +77,7 @@ export class Bench {
       name: 'helper', version: '0.0.0', session: 'channel', gatherMs: 0, idleTimeoutMs: IDLE_MS, hardTimeoutMs: HARD_MS, processes: 1,
       gate: { agent: agent.pubkey, owner: owner.pubkey, respondTo: 'anyone', allowlist: new Set(), subscribe: 'mentions' },
       cwd: this.#directory, hint: 'capability', permission: () => ({ outcome: 'cancelled' }), ownAgents: new Map(), ...more,
-      link: this.link, store: this.store, clock: this.clock, random: counting(), log: silentLog,
+      link: this.link, store: this.store, clock: this.clock, steadyClock: this.clock, random: counting(), log: silentLog,
       plan: () => ({
         agentName: 'helper', command: this.command, args: [scriptedModule(), join(this.#directory, 'script.json')],
         cwd: this.#directory, env: childEnvironment({ parent: { PATH: process.env['PATH'] }, extra: {} }),
