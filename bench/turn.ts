@@ -18,7 +18,7 @@ import { openSqlite, sql, SUPERVISOR_SCHEMA } from '../src/store/index.ts';
 import type { Store } from '../src/store/index.ts';
 import { BASE_PROMPT } from '../src/supervisor/base-prompt.ts';
 import type { Note } from '../src/supervisor/index.ts';
-import { systemClock, systemRandom } from '../src/system/index.ts';
+import { steadyClock, systemClock, systemRandom } from '../src/system/index.ts';
 import { openFakeRelay } from './fake-relay.ts';
 import { CHANNEL, makeHouse } from './house.ts';
 import type { BenchRow } from './row.ts';
@@ -39,7 +39,7 @@ async function eventToPrompt(): Promise<BenchRow> {
   const next = (type: Note['type']): Promise<number> => new Promise((resolve) => { waiting.set(type, resolve); });
   const ready = next('process_started');
   const running = await start(loadConfig(house.configFile), {
-    clock: systemClock, random: systemRandom, log: silentLog, version: '0', nodePath: process.execPath, environment: process.env,
+    clock: systemClock, steadyClock, random: systemRandom, log: silentLog, version: '0', nodePath: process.execPath, environment: process.env,
     observe: ({ type }) => { waiting.get(type)?.(performance.now()); },
   });
   const parts = await openParts(join(house.directory, 'parts.db'));

@@ -23,7 +23,10 @@ import type { AgentOptions, Observer, ProfileFacts, Supervisor } from './supervi
 
 /** What comes from outside the program. */
 export interface RootOptions {
+  /** For stamps, and what is stored. */
   readonly clock: Clock;
+  /** For deadlines of processes and turns: nobody sets it. */
+  readonly steadyClock: Clock;
   readonly random: Random;
   readonly log: Log;
   /** Skep's own version. */
@@ -88,7 +91,7 @@ async function openRooms(
   // Open early and closed late, so that a slow start or a slow end can be looked at.
   const control = await openControl({ path: socketPathOf(config.dataDirectory), snapshot, log });
   closings.push(() => control.close());
-  await reapLeftovers({ store, clock, log });
+  await reapLeftovers({ store, clock: options.steadyClock, log });
 
   const relay = config.relay.type === 'embedded' ? await embeddedRelay(config, config.relay, options) : undefined;
   if (relay !== undefined) {
@@ -202,7 +205,7 @@ interface AgentParts {
 }
 
 function agentOptions({ agent, config, options, broker, store, onFatal }: AgentParts): AgentOptions {
-  const { clock, random, log, version, nodePath, environment } = options;
+  const { clock, steadyClock, random, log, version, nodePath, environment } = options;
   const toLog = noteLogger(log);
   const observe: Observer = (note) => {
     toLog(note);
@@ -233,7 +236,7 @@ function agentOptions({ agent, config, options, broker, store, onFatal }: AgentP
       env: childEnvironment({ parent: environment, extra: agent.env, own: own(credential) }),
     }),
     link: broker.link(agent.pubkey),
-    store, clock, random, log, observe, onFatal,
+    store, clock, steadyClock, random, log, observe, onFatal,
     ownAgents: ownAgents(config),
   };
 }

@@ -2,11 +2,11 @@
 import { loadConfig } from '../../src/config/index.ts';
 import { silentLog } from '../../src/model/index.ts';
 import { start } from '../../src/root.ts';
-import { systemClock, systemRandom } from '../../src/system/index.ts';
+import { steadyClock, systemClock, systemRandom } from '../../src/system/index.ts';
 
 const config = loadConfig(process.argv[2] ?? '');
 const running = await start(config, {
-  clock: systemClock, random: systemRandom, log: silentLog, version: '0', nodePath: process.execPath, environment: process.env,
+  clock: systemClock, steadyClock, random: systemRandom, log: silentLog, version: '0', nodePath: process.execPath, environment: process.env,
 });
 const isIdle = (): boolean => running.snapshot().agents.every((agent) =>
   agent.upstream.channels.length === 1 && agent.processes.every((process) => process.state === 'idle'));

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { Command } from 'commander';
 import { openLog } from '../log/index.ts';
 import type { Note } from '../supervisor/index.ts';
-import { systemClock, systemRandom } from '../system/index.ts';
+import { steadyClock, systemClock, systemRandom } from '../system/index.ts';
 import { setStage } from './demo/stage.ts';
 import type { Stage } from './demo/stage.ts';
 import { Story } from './demo/story.ts';
@@ -44,7 +44,7 @@ async function demo({ json = false, keep = false }: DemoFlags): Promise<void> {
   };
   const signalled = firstSignal();
   const stage = await setStage({
-    clock: systemClock, random: systemRandom, log: openLog('warn'), version: VERSION, nodePath: process.execPath,
+    clock: systemClock, steadyClock, random: systemRandom, log: openLog('warn'), version: VERSION, nodePath: process.execPath,
     environment: process.env, observe,
   }, randomUUID());
   try {

@@ -12,7 +12,7 @@ import type { LogLevel } from '../model/index.ts';
 import { toNpub } from '../nostr/index.ts';
 import { start } from '../root.ts';
 import type { Running } from '../root.ts';
-import { systemClock, systemRandom } from '../system/index.ts';
+import { steadyClock, systemClock, systemRandom } from '../system/index.ts';
 import { ago, plural, print, tell } from './print.ts';
 import { exitCodeFor, watchSignals } from './signals.ts';
 import type { EndSignal } from './signals.ts';
@@ -42,7 +42,7 @@ async function up({ config: file, logLevel }: UpFlags): Promise<number> {
   const ending = watchEnding(config);
   try {
     const running = await start(config, {
-      clock: systemClock, random: systemRandom, log,
+      clock: systemClock, steadyClock, random: systemRandom, log,
       version: VERSION, nodePath: process.execPath, environment: process.env,
     });
     tellStart(config, running);

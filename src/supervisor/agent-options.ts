@@ -27,6 +27,8 @@ export interface AgentOptions {
   readonly link: AgentLink;
   readonly store: Store;
   readonly clock: Clock;
+  /** For deadlines that live in memory: nobody sets it. */
+  readonly steadyClock: Clock;
   readonly random: Random;
   readonly log: Log;
   readonly observe: Observer;

@@ -82,9 +82,10 @@ export class Agent {
     await this.#mailbox.onIdle();
   }
 
-  /** Cuts short what is under way. */
+  /** Cuts short what is under way and kills every process: nobody waits any more. */
   force(): void {
-    for (const { flight } of this.#flights.values()) flight.cutShort();
+    this.#cutShort();
+    for (const slot of this.#slots) slot.life?.kill();
   }
 
   snapshot(): AgentSnapshot {
@@ -267,7 +268,7 @@ export class Agent {
   }
 
   #newSlot(): Slot {
-    const { version, link, clock, random, log, store, plan, hint, permission } = this.#options;
+    const { version, link, steadyClock: clock, random, log, store, plan, hint, permission } = this.#options;
     const onChange = (change: SlotChange): void => { this.#slotChanged(change); };
     return new Slot({ version, link, clock, random, log, store, plan, hint, permission, onChange });
   }
@@ -307,10 +308,14 @@ export class Agent {
     this.#track(this.#options.link.say(outageNotice(oldest, this.#slots[0]?.lastEnd ?? 'unknown')));
   }
 
+  #cutShort(): void {
+    for (const { flight } of this.#flights.values()) flight.cutShort();
+  }
+
   async #drain(graceMs: number): Promise<void> {
     if (this.#flights.size === 0) return;
     const { clock } = this.#options;
-    const cancel = clock.wake(later(clock.now(), graceMs), () => { this.force(); });
+    const cancel = clock.wake(later(clock.now(), graceMs), () => { this.#cutShort(); });
     await Promise.all([...this.#flights.values()].map(({ landed }) => landed));
     cancel();
   }

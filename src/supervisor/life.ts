@@ -83,6 +83,14 @@ export class Life {
     await this.process.stop();
   }
 
+  /** Ends the process and all it has started without asking; also while it is being asked. */
+  kill(): void {
+    this.revoke();
+    if (this.#status !== 'over') this.#status = 'ending';
+    // The slot waits for the end; stopping twice is stopping once.
+    void this.process.stop({ force: true });
+  }
+
   /** True when the end was ours and the program is not to blame. The last word of a life. */
   finish(): boolean {
     const meant = this.#status === 'ending' && !this.#blamed;

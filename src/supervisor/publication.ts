@@ -3,7 +3,7 @@
  * on its way there, nobody is given the turn again; waiting costs time, guessing would answer twice.
  */
 import type { AgentLink, TurnBinding } from '../broker/index.ts';
-import { later } from '../model/index.ts';
+import { pause } from '../model/index.ts';
 import type { Clock, EventId } from '../model/index.ts';
 
 /** Between two questions; each takes up to ten seconds itself while a relay is away. */
@@ -24,14 +24,5 @@ export async function decidedPublication(
 
 /** A short while, or until `signal` aborts. */
 export function pauseBeforeAsking(clock: Clock, signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
-  return new Promise((resolve) => {
-    const cancel = clock.wake(later(clock.now(), ASK_AGAIN_MS), done);
-    function done(): void {
-      signal.removeEventListener('abort', done);
-      cancel();
-      resolve();
-    }
-    signal.addEventListener('abort', done, { once: true });
-  });
+  return pause(clock, ASK_AGAIN_MS, signal);
 }

@@ -40,9 +40,11 @@ export function processFate(outcome: PromptOutcome): ProcessFate {
       return 'kept';
     case 'process_ended':
       return 'gone';
+    case 'cancelled':
+      // Whatever it took, it was we who ended it.
+      return 'retired';
     case 'idle_timeout':
     case 'hard_timeout':
-    case 'cancelled':
       return outcome.processAlive ? 'retired' : 'crashed';
     default:
       return unreachable(outcome);

@@ -48,7 +48,7 @@ export async function runTurn(work: TurnWork): Promise<TurnReport> {
   const input = turnInput(batch, facts, standing, standingRole(session));
   if (!flight.mayPrompt(session.sessionId)) return { ending: NOT_BEGUN, outcome: 'not begun', published: [] };
   life.bind({ turnId: batch.turnId, channelId: batch.channelId });
-  const outcome = await prompt(work, session, input);
+  const outcome = ofOurs(flight, await prompt(work, session, input));
   life.bind(undefined);
   return conclude(work, session, input, outcome);
 }
@@ -88,6 +88,12 @@ async function conclude(work: TurnWork, session: LaneSession, input: TurnInput, 
   if (published.length > 0) return { ending, outcome: word, published };
   const spoken = await speak({ options, batch, input, outcome, signal });
   return spoken === undefined ? { outcome: word, published: [] } : { ending, outcome: word, published: spoken };
+}
+
+/** A process that ended because we cut the turn short is no failure of the turn. */
+function ofOurs({ isCutShort }: Flight, outcome: PromptOutcome): PromptOutcome {
+  if (!isCutShort || outcome.status !== 'process_ended') return outcome;
+  return { status: 'cancelled', processAlive: false, seen: outcome.seen };
 }
 
 /**

@@ -14,7 +14,7 @@ import { silentLog } from '../../src/model/index.ts';
 import { start } from '../../src/root.ts';
 import type { RootOptions, Running } from '../../src/root.ts';
 import type { Note } from '../../src/supervisor/index.ts';
-import { systemClock, systemRandom } from '../../src/system/index.ts';
+import { steadyClock, systemClock, systemRandom } from '../../src/system/index.ts';
 import { temporaryDirectory } from '../setup/temp.ts';
 import type { OutsideRelay } from './outside-relay.ts';
 import { Watch } from './watch.ts';
@@ -73,7 +73,7 @@ export async function openStage({ rules, agent = [], adapter, environment = {}, 
   const answers: Event[] = [];
   const watch = new Watch(() => JSON.stringify({ notes, answers: answers.map(({ content }) => content) }, null, 1));
   const running = await start(loadConfig(join(directory, 'skep.yaml')), {
-    clock: systemClock, random: systemRandom, log, version: '0.0.0', nodePath: process.execPath,
+    clock: systemClock, steadyClock, random: systemRandom, log, version: '0.0.0', nodePath: process.execPath,
     environment: { ...process.env, ...environment },
     observe: (note) => {
       notes.push(note);
