@@ -6,8 +6,8 @@
  *   (unknown)     | → queued      | -             | -                      | -                   | → queued, or as if
  *                 |               |               |                        |                     |   its turn had failed
  *   queued        | ignored (dup) | → dispatched  | -                      | → dead              | -
- *   dispatched    | ignored (dup) | not again     | → done, queued (later),| its turn is cut     | -
- *                 |               |               |   dead                 |   short, then dead  |
+ *   dispatched    | ignored (dup) | not again     | → done, queued (later),| → dead, and its     | -
+ *                 |               |               |   dead                 |   turn is cut short |
  *   done, dead    | rows only: the driver asks the store before it says `accepted`
  *
  * Coalescing (compiler spec, "Queue dispatch is the authority boundary"): a turn takes contiguous entries at the head of
@@ -21,7 +21,7 @@ import type { Batch, Entry, InboxSettings } from './entry.ts';
 interface Lane {
   readonly queue: readonly Entry[];
   readonly inFlight?: Batch;
-  /** The agent left the channel while the turn was in flight: whatever becomes of it, its events are dead. */
+  /** The agent left the channel while the turn was in flight: its events are dead, whatever the turn comes to. */
   readonly left?: boolean;
 }
 
@@ -172,7 +172,7 @@ function finish(state: InboxState, input: Extract<InboxInput, { type: 'finished'
   if (lane === undefined || batch === undefined) return { state, commands: [] };
   const rest = withLane(state, batch.lane, { queue: lane.queue });
   const { ending } = input;
-  if (lane.left === true) return { state: rest, commands: saveAll(batch.entries, 'dead', LEFT) };
+  if (lane.left === true) return { state: rest, commands: [] };
   switch (ending.how) {
     case 'done':
       return { state: rest, commands: saveAll(batch.entries, 'done', ending.outcome) };
@@ -241,10 +241,11 @@ function leave(state: InboxState, channelId: ChannelId): InboxStep {
   let next = state;
   for (const [key, lane] of state.lanes) {
     const gone = lane.queue.filter((entry) => entry.channelId === channelId);
-    const flying = lane.inFlight?.channelId === channelId ? lane.inFlight : undefined;
+    const flying = lane.inFlight?.channelId === channelId && lane.left !== true ? lane.inFlight : undefined;
     if (gone.length === 0 && flying === undefined) continue;
     commands.push(...saveAll(gone, 'dead', LEFT));
-    if (flying !== undefined) commands.push({ type: 'cut_short', turnId: flying.turnId });
+    // Dead from now on and not from the end of the turn: a crash between the two must not bring them back.
+    if (flying !== undefined) commands.push(...saveAll(flying.entries, 'dead', LEFT), { type: 'cut_short', turnId: flying.turnId });
     const queue = lane.queue.filter((entry) => entry.channelId !== channelId);
     next = withLane(next, key, flying === undefined ? { ...lane, queue } : { ...lane, queue, left: true });
   }

@@ -165,8 +165,7 @@ function crash(world: World, step: Step, answered: boolean): World {
   const input: InboxInput = { type: 'restored', queued, stranded, answered: new Set(answered ? stranded.map(({ turnId }) => turnId) : []) };
   const after = give({ ...world, state: emptyInbox(world.state.settings), out: [], crashes: world.crashes + 1 }, step, input);
   const ending = answered ? DONE : RESTART;
-  // Forgiven for now: a crash between a leave and the end of the turn it cuts short forgets the leave.
-  const banned = new Set([...world.banned].filter((id) => after.table.get(id)?.status !== 'queued'));
+  const { banned } = world;
   return blame({ ...after, banned }, stranded.map((batch) => endingWrong({ ...after, banned: new Set() }, batch, ending)).find((wrong) => wrong !== undefined));
 }
 
