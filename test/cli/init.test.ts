@@ -35,9 +35,10 @@ describe('skep init', () => {
     // What a person needs next is said, and no secret with it.
     const [agent] = config.agents;
     const channel = config.relay.type === 'embedded' ? config.relay.channels[0]?.id : undefined;
-    for (const told of [agent && toNpub(agent.owner), agent && toNpub(agent.pubkey), channel, 'ws://127.0.0.1:7447', 'skep up']) {
+    for (const told of [agent && toNpub(agent.owner), agent && toNpub(agent.pubkey), channel, 'ws://127.0.0.1:7447']) {
       expect(stdout).toContain(told ?? 'missing');
     }
+    expect(stdout).toMatch(/^ {2}node \S*bin\/skep\.js up -c skep\.yaml$/m);
     expect(stdout).not.toContain('nsec1');
     expect(ownerText).toMatch(/^nsec1\w+\n$/);
   });
@@ -46,9 +47,17 @@ describe('skep init', () => {
     const directory = temporaryDirectory();
     const results = [await runSkep(['init', 'deep/one'], directory), await runSkep(['init', 'deep/two'], directory)];
     expect(results.map(({ code }) => code)).toEqual([0, 0]);
-    expect(results[0]?.stdout).toContain('cd deep/one && skep up');
+    expect(results[0]?.stdout).toMatch(/^ {2}node \S*bin\/skep\.js up -c deep\/one\/skep\.yaml$/m);
     const key = (name: string): string => readFileSync(join(directory, 'deep', name, 'keys/helper.key'), 'utf8');
     expect(key('one')).not.toBe(key('two'));
+  });
+
+  it('says what is in the way where a part of the path is a file', async () => {
+    const directory = temporaryDirectory();
+    writeFileSync(join(directory, 'file'), '');
+    const { code, stdout, stderr } = await runSkep(['init', 'file'], directory);
+    expect({ code, stdout }).toEqual({ code: 5, stdout: '' });
+    expect(stderr).toMatch(/^skep: init: a part of .*file.* is not a directory; nothing was written\n$/);
   });
 
   it.each(['skep.yaml', 'keys/owner.key', 'keys/helper.key'])('overwrites nothing when there is %s', async (name) => {
