@@ -110,9 +110,9 @@ async function openParts(path: string): Promise<Parts> {
 async function commit(store: Store, event: VerifiedEvent): Promise<void> {
   await store.write(
     sql(
-      `INSERT INTO inbox (agent, event_id, channel, destination, author, rule, hops, received_at_ms, status, event)
-       VALUES ('a', ?, ?, ?, ?, '@mention', 0, 0, 'queued', ?)`,
-      event.id, CHANNEL, event.id, event.pubkey, JSON.stringify(event),
+      `INSERT INTO inbox (agent, event_id, channel, lane, destination, author, rule, hops, received_at_ms, status, event)
+       VALUES ('a', ?, ?, ?, ?, ?, '@mention', 0, 0, 'queued', ?)`,
+      event.id, CHANNEL, CHANNEL, event.id, event.pubkey, JSON.stringify(event),
     ),
     sql("UPDATE inbox SET status = 'dispatched' WHERE agent = 'a' AND event_id = ?", event.id),
   );
