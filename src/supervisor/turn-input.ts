@@ -23,10 +23,9 @@ export interface StandingTexts {
 }
 
 export function turnInput(batch: Batch, facts: TurnFacts, standing: StandingTexts, standingRole: StandingRole): TurnInput {
+  // A turn that was cut short comes back as such, and is its own instruction again.
+  const events = batch.entries.map(triggered);
   const cut = batch.entries.filter((entry) => entry.interrupted);
-  const fresh = batch.entries.filter((entry) => !entry.interrupted);
-  // A turn that was cut short comes back as such; with nothing new beside it, it is its own instruction again.
-  const events = (fresh.length > 0 ? fresh : batch.entries).map(triggered);
   const profiles = profilesOf(facts.profiles);
   return {
     v: 1,

@@ -31,13 +31,7 @@ describe('turnInput', () => {
     for (const member of ['channel', 'history', 'historyDelivered', 'profiles']) expect(input).not.toHaveProperty(member);
   });
 
-  it('tells a turn that was cut short, beside what is new', () => {
-    const input = turnInput(batchOf({ ...first, interrupted: true }, second), facts, { base: 'b' }, 'sent');
-    expect(input.interrupted).toMatchObject({ mode: 'steer', events: [{ event: { content: 'first' } }] });
-    expect(input.events.map((one) => one.event.content)).toEqual(['second']);
-  });
-
-  it('makes a turn that was cut short its own instruction when nothing is new', () => {
+  it('makes a turn that was cut short its own instruction again, and says so', () => {
     const input = turnInput(batchOf({ ...first, interrupted: true }), facts, { base: 'b' }, 'sent');
     expect(input.interrupted?.events).toHaveLength(1);
     expect(input.events.map((one) => one.event.content)).toEqual(['first']);

@@ -252,11 +252,15 @@ function leave(state: InboxState, channelId: ChannelId): InboxStep {
   return { state: next, commands };
 }
 
-/** The longest run at the head of a lane with one author and one destination. */
+/**
+ * The longest run at the head of a lane with one author and one destination. A turn that was cut short comes back by
+ * itself: each message is the instruction of a turn, and none is only a part of another's ambient context.
+ */
 function headBatch(queue: readonly Entry[]): readonly Entry[] {
   const [head] = queue;
   if (head === undefined) return [];
-  const end = queue.findIndex((entry) => entry.author !== head.author || entry.destination !== head.destination);
+  const end = queue.findIndex((entry) =>
+    entry.author !== head.author || entry.destination !== head.destination || entry.interrupted !== head.interrupted);
   return queue.slice(0, Math.min(end === -1 ? queue.length : end, MAX_BATCH));
 }
 

@@ -65,6 +65,14 @@ describe('coalescing', () => {
     expect(turns).toEqual([[mine[0]?.id, mine[1]?.id], [theirs.id], [mine[2]?.id]]);
   });
 
+  it('lets a turn that was cut short come back by itself: what is new beside it is the next turn', () => {
+    const [cut, fresh] = [message({ tags: inThread(someRoot) }), message({ tags: inThread(someRoot) })];
+    const bench = new Bench().accept(entryOf(cut, 0, { interrupted: true, attempts: 1 }), entryOf(fresh, 1));
+    expect(ids(bench.take('a', 5_000))).toEqual([cut.id]);
+    bench.finish('a', DONE);
+    expect(ids(bench.take('b', 5_000))).toEqual([fresh.id]);
+  });
+
   it('keeps top-level messages apart: each is its own destination', () => {
     const events = [message(), message()];
     const bench = new Bench().accept(...events.map((event, index) => entryOf(event, index)));
