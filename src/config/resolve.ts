@@ -12,7 +12,7 @@ import type { AgentConfig, Config, RelayConfig } from './config.ts';
 import type { Path } from './document.ts';
 import { formatDuration } from './duration.ts';
 import { readKeyFile, readSmallFile, reasonOf } from './files.ts';
-import { shown } from './found.ts';
+import { holdsSecretKey, shown } from './found.ts';
 import { embeddedDefaults, MAX_INSTRUCTIONS_BYTES } from './schema.ts';
 import type { Written, WrittenAgent } from './schema.ts';
 
@@ -54,8 +54,8 @@ function resolveAgent(folder: string, agent: WrittenAgent, path: Path, fail: Fai
     : resolveAttestation(folder, agent.attestation, pubkey, (sentence) => fail(at('attestation'), sentence));
   const owner = resolveOwner(agent, pubkey, attestation, at, fail);
   refuseContradictions(agent, at, fail);
-  refuseOwnKey(agent, secretKey, at, fail);
   const instructions = resolveInstructions(folder, agent, at, fail);
+  refuseOwnKey(agent, { secretKey, instructions }, at, fail);
   return {
     name: agent.name,
     secretKey, pubkey, owner,
@@ -133,7 +133,9 @@ function resolveInstructions(
     return fail(at('instructions-file'), 'found instructions, too, expected one of them');
   }
   const read = readSmallFile(resolve(folder, file), file, MAX_INSTRUCTIONS_BYTES);
-  return read.ok ? read.text : fail(at('instructions-file'), read.sentence);
+  if (!read.ok) return fail(at('instructions-file'), read.sentence);
+  if (holdsSecretKey(read.text)) return fail(at('instructions-file'), 'found a secret key in it, agents hold no key');
+  return read.text;
 }
 
 /** Rules between two members of one agent. */
@@ -150,14 +152,18 @@ function refuseContradictions(agent: WrittenAgent, at: (member: string) => Path,
 }
 
 /** No secret below the broker: the agent's key does not reach its program by way of the config, in any spelling. */
-function refuseOwnKey(agent: WrittenAgent, secretKey: Uint8Array, at: (member: string) => Path, fail: Fail): void {
+function refuseOwnKey(
+  agent: WrittenAgent, { secretKey, instructions = '' }: { readonly secretKey: Uint8Array; readonly instructions?: string | undefined },
+  at: (member: string) => Path, fail: Fail,
+): void {
   const hex = Buffer.from(secretKey).toString('hex');
   const holds = (text: string): boolean => text.toLowerCase().includes(hex);
   const { launch } = agent.adapter;
   if (agent.args.some(holds)) fail(at('args'), 'found the agent\'s secret key, agents hold no key');
   if (Object.values(agent.env).some(holds)) fail(at('env'), 'found the agent\'s secret key, agents hold no key');
   if (launch.args.some(holds)) fail(at('adapter'), 'found the agent\'s secret key, agents hold no key');
-  if (holds(agent.instructions ?? '')) fail(at('instructions'), 'found the agent\'s secret key, agents hold no key');
+  const where = agent['instructions-file'] === undefined ? 'instructions' : 'instructions-file';
+  if (holds(instructions)) fail(at(where), 'found the agent\'s secret key, agents hold no key');
 }
 
 function refuseTwins(agents: readonly AgentConfig[], fail: Fail): void {

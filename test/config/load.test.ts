@@ -102,6 +102,15 @@ agents:
     expect(load(directory).agents[0]?.instructions).toBe('one\ntwo');
   });
 
+  it.each([['an nsec', `my key is ${NSEC}`], ['the agent\'s own key', `key: ${AGENT_KEY.toUpperCase()}`]])(
+    'refuses instructions from a file that hold %s, and does not repeat it',
+    (_, text) => {
+      const directory = writeConfig(oneAgent('instructions-file: me.md'));
+      writeFileSync(join(directory, 'me.md'), text);
+      expect(() => load(directory)).toThrow(/agents\[0\]\.instructions-file: found (a secret key in it|the agent's secret key), agents hold no key$/);
+    },
+  );
+
   it('may use anchors, but not to blow itself up', () => {
     expect(load(writeConfig(oneAgent('instructions: &t text\nargs: [*t]'))).agents[0]?.args).toEqual(['text']);
     const bomb = 'a: &a [x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a]\nc: [*b,*b,*b,*b,*b,*b,*b,*b,*b]';
