@@ -237,13 +237,13 @@ export class Agent {
     // The process can end while the dispatch is committed: the turn goes back as if it had not been taken.
     if (slot?.life === undefined) return this.#return(batch);
     const flight = new Flight(batch, slot, slot.life, this.#options.clock.now());
-    flight.life.take();
+    flight.life.take(batch.turnId);
     const held = heldEvents(this.#inbox, batch.channelId);
     const turn = runTurn({ options: this.#options, directory: this.#directory, flight, held, signal: this.#stopping.signal });
     const landed = turn.then((report) => this.#settle(flight, report)).catch((error: unknown) => { this.#options.onFatal(error); })
       .finally(() => {
         this.#flights.delete(batch.turnId);
-        flight.life.release();
+        flight.life.release(batch.turnId);
       });
     this.#flights.set(batch.turnId, { flight, landed });
   }
@@ -257,7 +257,7 @@ export class Agent {
     const { turnId } = flight.batch;
     await this.#mailbox.add(async () => {
       this.#flights.delete(turnId);
-      flight.life.release();
+      flight.life.release(turnId);
       // Without an ending nobody knows yet whether it was answered: it stays dispatched, for the next start to find out.
       if (ending === undefined) return;
       await this.#advance([{ type: 'finished', turnId, ending, jitter: random.fraction() }, ...this.#mayTake()]);

@@ -24,6 +24,8 @@ export class Life {
   readonly #sessions = new RecentMap<string, LaneSession>(MAX_SESSIONS);
   #status: 'idle' | 'busy' | 'ending' | 'over' = 'idle';
   #blamed = false;
+  /** The turn that has the process. */
+  #holder: string | undefined;
 
   constructor(process: AgentProcess, credential: SessionCredential, link: AgentLink) {
     this.process = process;
@@ -39,13 +41,17 @@ export class Life {
     return this.#sessions.size;
   }
 
-  /** Marks the process as taken. Only an idle one is given a turn. */
-  take(): void {
+  /** Gives the process to a turn. Only an idle one is given. */
+  take(turnId: string): void {
     if (this.#status !== 'idle') throw new TypeError(`life: expected an idle process, found ${this.#status}`);
     this.#status = 'busy';
+    this.#holder = turnId;
   }
 
-  release(): void {
+  /** The turn gives it back. Twice is once: by then another turn may have it, and keeps it. */
+  release(turnId: string): void {
+    if (this.#holder !== turnId) return;
+    this.#holder = undefined;
     if (this.#status === 'busy') this.#status = 'idle';
   }
 

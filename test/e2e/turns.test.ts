@@ -160,6 +160,17 @@ describe('lanes', () => {
     expect(stage.answers.map((event) => event.content)).toEqual(['quick', 'slow']);
   });
 
+  it('never put two turns into one process, however many wait', async () => {
+    const stage = await stageOf({ rules: [{ do: [{ sleep: 40 }, { reply: '{{content}}' }] }], agent: ['session: thread'] });
+    const texts = Array.from({ length: 12 }, (_, n) => `m${n}`);
+    for (const text of texts) await stage.say(stage.owner, text);
+    await stage.watch.until('every end', () => turnEnds(stage).length >= texts.length);
+    const order = stage.notes.flatMap((note) => (note.type === 'turn_started' ? [1] : note.type === 'turn_ended' ? [-1] : []));
+    let open = 0;
+    expect(Math.max(...order.map((step) => (open += step)))).toBe(1);
+    expect(stage.answers.map((event) => event.content)).toEqual(texts);
+  });
+
   it('a channel waits for its turn under the channel policy', async () => {
     const stage = await stageOf({
       rules: [{ match: 'slow', do: [{ wait: 'go' }, { reply: 'slow' }] }, { do: [{ reply: 'quick' }] }], agent: ['processes: 2'],
