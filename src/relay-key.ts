@@ -1,5 +1,5 @@
 /** The identity of the relay in the box: made once for each data directory, mode 0600, never shown. */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { Failure } from './model/index.ts';
 import type { Random } from './model/index.ts';
 import { parseSecretKey } from './nostr/index.ts';
@@ -27,6 +27,8 @@ function make(path: string, random: Random): string {
     writeFileSync(path, `${text}\n`, { mode: 0o600, flag: 'wx' });
     return text;
   } catch (error) {
+    // A full disk leaves an empty file, which would be no key at the next start.
+    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) rmSync(path, { force: true });
     throw new Failure('storage_readonly', `${path}: cannot be written`, { cause: error });
   }
 }
