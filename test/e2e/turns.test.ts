@@ -160,10 +160,21 @@ describe('lanes', () => {
     expect(stage.answers.map((event) => event.content)).toEqual(['quick', 'slow']);
   });
 
-  it('never put two turns into one process, however many wait', async () => {
-    const stage = await stageOf({ rules: [{ do: [{ sleep: 40 }, { reply: '{{content}}' }] }], agent: ['session: thread'] });
-    const texts = Array.from({ length: 12 }, (_, n) => `m${n}`);
-    for (const text of texts) await stage.say(stage.owner, text);
+  it('never put two turns into one process, however many wait and whenever they come', async () => {
+    const texts = ['one', 'two', 'three', 'four', 'five'];
+    const stage = await stageOf({
+      rules: texts.map((text) => ({ match: text, do: [{ wait: text }, { reply: text }] })), agent: ['session: thread'],
+    });
+    for (const [n, text] of texts.entries()) {
+      // Every message but the first comes while the turn that began when another ended is under way.
+      const { id } = await stage.say(stage.owner, text);
+      await stage.watch.until('acceptance', () => stage.notes.find((note) => note.type === 'accepted' && note.eventId === id));
+      await stage.watch.until('the turn before', () => turns(stage).length === Math.max(n, 1));
+      expect(stage.running.snapshot().agents[0]?.inbox).toMatchObject({ queued: Math.min(n, 1), dispatched: 1 });
+      if (n > 0) stage.openGate(texts[n - 1] ?? '');
+      await stage.watch.until('the next turn', () => turns(stage).length === n + 1);
+    }
+    stage.openGate('five');
     await stage.watch.until('every end', () => turnEnds(stage).length >= texts.length);
     const order = stage.notes.flatMap((note) => (note.type === 'turn_started' ? [1] : note.type === 'turn_ended' ? [-1] : []));
     let open = 0;
