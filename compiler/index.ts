@@ -4,6 +4,8 @@
  */
 export { parseTurnInput, parseTurnText } from './input.ts';
 export type { TurnParsed } from './input.ts';
+export { lineOfPath, parseJsonText } from './json-text.ts';
+export type { JsonParsed } from './json-text.ts';
 export type { TurnRefusal } from './refusal.ts';
 export { compileTurn } from './compile.ts';
 export type { CompiledTurn } from './compile.ts';

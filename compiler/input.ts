@@ -4,7 +4,7 @@
  * in: an unknown value, or JSON text. out: a fresh `TurnInput`, or a refusal.
  * Never: checks an event's id or signature (a caller must, before it compiles), or changes a string.
  */
-import { readJson } from './json.ts';
+import { lineOfPath, parseJsonText } from './json-text.ts';
 import { attempt } from './refusal.ts';
 import type { TurnRefusal } from './refusal.ts';
 import { arrayOf, closed, flag, mapOf, oneOf, optional, text, textWhere, whole } from './shape.ts';
@@ -96,8 +96,11 @@ export function parseTurnInput(value: unknown): TurnParsed {
 
 /**
  * `source` as a turn input: one JSON value, a byte order mark before it allowed. Refuses what is no JSON, a member
- * given twice, and nesting deeper than 32, each with its path and line; then as `parseTurnInput`.
+ * given twice, and nesting deeper than 32; then as `parseTurnInput`. Every refusal has its line.
  */
 export function parseTurnText(source: string): TurnParsed {
-  return attempt(() => ({ ok: true, input: turnInput(readJson(source), '') }));
+  const json = parseJsonText(source);
+  if (!json.ok) return json;
+  const parsed = parseTurnInput(json.value);
+  return parsed.ok ? parsed : { ...parsed, line: lineOfPath(source, parsed.path) };
 }

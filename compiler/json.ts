@@ -26,9 +26,12 @@ const ESCAPES: ReadonlyMap<string, string> = new Map([
   ['t', '\t'],
 ]);
 
+/** Told of every value before it is read: its path ('' for the whole) and the index of its first character. */
+export type Watcher = (path: string, at: number) => void;
+
 /** The one value that `source` holds. Throws `Refused`. */
-export function readJson(source: string): Json {
-  const cursor: Cursor = { source, at: source.startsWith('\ufeff') ? 1 : 0 };
+export function readJson(source: string, watcher?: Watcher): Json {
+  const cursor: Cursor = { source, at: source.startsWith('\ufeff') ? 1 : 0, watcher };
   const value = readValue(cursor, '', 0);
   if (cursor.at < source.length) unexpected(cursor, '', 'nothing after the value');
   return value;
@@ -37,11 +40,13 @@ export function readJson(source: string): Json {
 interface Cursor {
   readonly source: string;
   at: number;
+  readonly watcher: Watcher | undefined;
 }
 
 /** One value and the white space on both its sides. */
 function readValue(cursor: Cursor, path: string, depth: number): Json {
   skipWhiteSpace(cursor);
+  cursor.watcher?.(path, cursor.at);
   const value = readBare(cursor, path, depth);
   skipWhiteSpace(cursor);
   return value;
@@ -176,6 +181,12 @@ function unexpected({ source, at }: Cursor, path: string, expected: string): nev
 }
 
 function fault(source: string, at: number, facts: { path: string; expected: string; found: string }): never {
-  const line = source.slice(0, at).split('\n').length;
-  throw new Refused({ ...facts, path: facts.path === '' ? '$' : facts.path, line });
+  throw new Refused({ ...facts, path: facts.path === '' ? '$' : facts.path, line: lineAt(source, at) });
+}
+
+/** The 1-based line of the character at index `at`. A line ends at LF. */
+export function lineAt(source: string, at: number): number {
+  let line = 1;
+  for (let end = source.indexOf('\n'); end !== -1 && end < at; end = source.indexOf('\n', end + 1)) line += 1;
+  return line;
 }

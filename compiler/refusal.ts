@@ -9,7 +9,7 @@ export interface TurnRefusal {
   readonly path: string;
   readonly expected: string;
   readonly found?: string;
-  /** 1-based line of the text, where one was read. */
+  /** 1-based line of the text, where one was read; of the object, for a member that it lacks. */
   readonly line?: number;
 }
 

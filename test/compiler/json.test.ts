@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { parseTurnText } from '../../compiler/index.ts';
+import { lineOfPath, parseJsonText, parseTurnText } from '../../compiler/index.ts';
 import { readJson } from '../../compiler/json.ts';
 import { Refused } from '../../compiler/refusal.ts';
 import { turnOf } from './turns.ts';
@@ -202,6 +202,24 @@ describe('refuses', () => {
   });
 });
 
+test('every path of a value has the line where it stands', () => {
+  fc.assert(
+    fc.property(fc.jsonValue({ maxDepth: 4 }), (value) => {
+      const text = JSON.stringify(value, null, 1);
+      const at = new Map<string, number>();
+      readJson(text, (path, index) => {
+        if (!at.has(path)) at.set(path, text.slice(0, index).split('\n').length);
+      });
+      for (const [path, line] of at) expect(lineOfPath(text, path)).toBe(line);
+    }),
+  );
+});
+
+test('JSON text is a value, or refused with its line', () => {
+  expect(parseJsonText('\ufeff{"a":[1]}')).toEqual({ ok: true, value: { a: [1] } });
+  expect(parseJsonText('{"a":1,\n"a":2}')).toEqual({ ok: false, path: 'a', expected: 'each member once', found: '"a"', line: 2 });
+});
+
 describe('the text of a turn', () => {
   test('is the same with a byte order mark, with CRLF, and with both', () => {
     const parsed = parseTurnText(TEXT);
@@ -211,8 +229,29 @@ describe('the text of a turn', () => {
     }
   });
 
-  test('is refused as a value is', () => {
-    expect(parseTurnText('{"v":1}')).toEqual({ ok: false, path: 'channelId', expected: 'a lowercase hyphenated UUID' });
+  test('is refused as a value is, with its line', () => {
+    expect(parseTurnText('{"v":1}')).toEqual({ ok: false, path: 'channelId', expected: 'a lowercase hyphenated UUID', line: 1 });
+  });
+
+  test.each([
+    ['"rule": "@mention"', '"rule": 7', 'events[0].rule'],
+    [',\n      "rule": "@mention"', '', 'events[0].rule'],
+    ['"kind": 9', '"kind": 70000', 'events[0].event.kind'],
+    ['"tags": []', '"tags": [\n["a"],\n["b",\nnull]]', 'events[0].event.tags[1][1]'],
+    ['"standingRole": "sent"', '"standingRole": "sent",\n"a stranger":\n1', '["a stranger"]'],
+    ['"standingRole"', '"profiles": { "X": {} },\n"standingRole"', 'profiles.X'],
+  ])('names the line when %j is %j', (from, to, path) => {
+    const text = TEXT.replace(from, to);
+    const parsed = parseTurnText(text);
+    const lines = text.split('\n');
+    // The line of the value itself; of the object that lacks it; of the value alone, where its name stands before.
+    const shown = { 'events[0].rule': to === '' ? '{' : '"rule": 7', '["a stranger"]': '1', 'events[0].event.tags[1][1]': 'null' }[path];
+    expect(parsed).toMatchObject({ ok: false, path });
+    if (!parsed.ok) expect(lines[(parsed.line ?? 0) - 1]).toContain(shown ?? to.split('\n')[0]);
+  });
+
+  test('that is no object is refused where it begins', () => {
+    expect(parseTurnText('\n\n []')).toEqual({ ok: false, path: '$', expected: 'an object', found: 'an array of 0', line: 3 });
   });
 
   test('is refused for a member given twice, where the last would have been legal', () => {
