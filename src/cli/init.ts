@@ -3,13 +3,12 @@
  * exists, it says so and writes nothing; if writing breaks off, what was written is taken away again.
  */
 import { randomUUID } from 'node:crypto';
-import { existsSync, lstatSync, mkdirSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, existsSync, fsyncSync, lstatSync, mkdirSync, openSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { nsecEncode } from 'nostr-tools/nip19';
-import { Failure } from '../model/index.ts';
-import type { FailureCode, Pubkey, Random } from '../model/index.ts';
-import { parseSecretKey, toNpub } from '../nostr/index.ts';
+import { diskTrouble, errorCode, Failure } from '../model/index.ts';
+import { newSecretKey, toNpub } from '../nostr/index.ts';
 import { systemRandom } from '../system/index.ts';
 import { configTemplate } from './init-template.ts';
 import { print, typed } from './print.ts';
@@ -32,18 +31,25 @@ function init(directory: string): void {
 }
 
 function write(target: string): void {
-  const [owner, helper] = [newKey(systemRandom), newKey(systemRandom)];
+  const [owner, helper] = [newSecretKey(systemRandom), newSecretKey(systemRandom)];
   const channelId = randomUUID();
   const ownsIgnore = !exists(join(target, '.gitignore'));
+  // Beside the keys, so that no .gitignore above has to name them.
+  const ownsKeysIgnore = !exists(join(target, 'keys/.gitignore'));
   writeAll(target, [
     ['skep.yaml', configTemplate({ owner: toNpub(owner.pubkey), channelId }), 0o644],
-    ['keys/owner.key', `${owner.nsec}\n`, 0o600],
-    ['keys/helper.key', `${helper.nsec}\n`, 0o600],
+    ...(ownsKeysIgnore ? [['keys/.gitignore', '*\n', 0o644] as const] : []),
+    ['keys/owner.key', `${nsecEncode(owner.secretKey)}\n`, 0o600],
+    ['keys/helper.key', `${nsecEncode(helper.secretKey)}\n`, 0o600],
     ...(ownsIgnore ? [['.gitignore', '# Secret keys and skep\'s own data.\n/keys/\n/.skep/\n', 0o644] as const] : []),
   ]);
   const config = join(relative(process.cwd(), target), 'skep.yaml');
-  print(`Written to ${target}: skep.yaml, keys/owner.key, keys/helper.key${ownsIgnore ? ', .gitignore' : ''}`);
-  if (!ownsIgnore) print('There is a .gitignore already: see that it names /keys/ and /.skep/');
+  const written = ['skep.yaml', 'keys/owner.key', 'keys/helper.key'];
+  if (ownsKeysIgnore) written.push('keys/.gitignore (git passes over the keys)');
+  if (ownsIgnore) written.push('.gitignore');
+  print(`Written to ${target}: ${written.join(', ')}`);
+  if (!ownsKeysIgnore) print('There is a keys/.gitignore already: see that it names the keys');
+  if (!ownsIgnore) print('There is a .gitignore already: see that it names /.skep/');
   print();
   print(`  owner    ${toNpub(owner.pubkey)}   (you: import keys/owner.key into a Nostr client)`);
   print(`  agent    ${toNpub(helper.pubkey)}   (mention it to wake it)`);
@@ -65,12 +71,23 @@ function writeAll(target: string, files: readonly Planned[]): void {
     for (const [name, text, mode] of files) {
       const path = join(target, name);
       makeFolder(dirname(path), dirname(path) === target ? 0o755 : 0o700, undo);
-      writeFileSync(path, text, { flag: 'wx', mode });
-      undo.push(() => { rmSync(path); });
+      writeNew(path, text, mode, undo);
     }
   } catch (error) {
     for (const step of undo.reverse()) step();
     throw error;
+  }
+}
+
+/** Never over a file that is there. It is taken away again from the moment it is made: a full disk leaves no half of it. */
+function writeNew(path: string, text: string, mode: number, undo: (() => void)[]): void {
+  const descriptor = openSync(path, 'wx', mode);
+  undo.push(() => { rmSync(path); });
+  try {
+    writeFileSync(descriptor, text);
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
   }
 }
 
@@ -94,29 +111,7 @@ function alreadyThere(path: string): Failure {
 function asFailure(target: string, error: unknown): unknown {
   if (error instanceof Failure || !(error instanceof Error) || !('code' in error)) return error;
   const path = 'path' in error && typeof error.path === 'string' ? error.path : target;
-  const failed = (code: FailureCode, what: string): Failure =>
-    new Failure(code, `init: ${what}; nothing was written`, { cause: error });
-  switch (error.code) {
-    case 'EEXIST':
-      return alreadyThere(path);
-    case 'ENOSPC':
-      return failed('storage_full', `${path}: the disk is full`);
-    case 'ENOTDIR':
-      return failed('storage_failed', `a part of ${path} is not a directory`);
-    case 'EACCES':
-    case 'EPERM':
-    case 'EROFS':
-      return failed('storage_readonly', `${path} cannot be written`);
-    default:
-      return failed('storage_failed', `${path}: ${String(error.code)}`);
-  }
-}
-
-function newKey(random: Random): { readonly nsec: string; readonly pubkey: Pubkey } {
-  for (;;) {
-    const secretKey = random.bytes(32);
-    const parsed = parseSecretKey(Buffer.from(secretKey).toString('hex'));
-    // One draw in 2^128 is no key; then the next one is.
-    if (parsed.ok) return { nsec: nsecEncode(secretKey), pubkey: parsed.pubkey };
-  }
+  if (error.code === 'EEXIST') return alreadyThere(path);
+  const { code, what } = diskTrouble(error) ?? { code: 'storage_failed' as const, what: errorCode(error) };
+  return new Failure(code, `init: ${path}: ${what}; nothing was written`, { cause: error });
 }

@@ -5,8 +5,9 @@
  */
 import Database from 'libsql';
 import { closeSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { Failure } from '../model/index.ts';
-import type { FailureCode } from '../model/index.ts';
+import { dirname } from 'node:path';
+import { DISK_FULL, diskTrouble, errorCode, Failure } from '../model/index.ts';
+import type { DiskTrouble } from '../model/index.ts';
 import { lockPathOf, pidPathOf } from './paths.ts';
 
 export interface DirectoryLock {
@@ -20,11 +21,11 @@ export interface DirectoryLock {
  */
 export function lockDataDirectory(directory: string): DirectoryLock {
   try {
-    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    makeDirectory(directory);
+    if (!statSync(directory).isDirectory()) throw new Failure('storage_failed', `${directory}: is not a directory`);
   } catch (error) {
-    throw directoryFailure(directory, error);
+    throw error instanceof Failure ? error : directoryFailure(directory, error);
   }
-  if (!statSync(directory).isDirectory()) throw new Failure('storage_failed', `${directory}: is not a directory`);
   const database = openLock(directory);
   try {
     writePid(directory);
@@ -41,6 +42,18 @@ export function lockDataDirectory(directory: string): DirectoryLock {
       database.close();
     },
   };
+}
+
+/** With what is above it. By hand: on a read-only mount Node's own `recursive` says that nothing is there. */
+function makeDirectory(path: string): void {
+  try {
+    mkdirSync(path, { mode: 0o700 });
+  } catch (error) {
+    if (errorCode(error) === 'EEXIST') return;
+    if (errorCode(error) !== 'ENOENT') throw error;
+    makeDirectory(dirname(path));
+    mkdirSync(path, { mode: 0o700 });
+  }
 }
 
 function openLock(directory: string): Database.Database {
@@ -81,8 +94,13 @@ function inUse(directory: string): Failure {
 function writePid(directory: string): void {
   const path = pidPathOf(directory);
   const fresh = `${path}.${process.pid}`;
-  writeFileSync(fresh, `${process.pid}\n`, { mode: 0o600 });
-  renameSync(fresh, path);
+  try {
+    writeFileSync(fresh, `${process.pid}\n`, { mode: 0o600 });
+    renameSync(fresh, path);
+  } catch (error) {
+    rmSync(fresh, { force: true });
+    throw error;
+  }
 }
 
 /** The pid in the file when that process is alive: the holder of a moment ago may have left its number behind. */
@@ -97,30 +115,26 @@ function readPid(directory: string): number | undefined {
   }
 }
 
-const MEANINGS: Readonly<Record<string, readonly [FailureCode, string]>> = {
-  EACCES: ['storage_readonly', 'cannot be written; check owner and mode'],
-  EPERM: ['storage_readonly', 'cannot be written; check owner and mode'],
-  EROFS: ['storage_readonly', 'is on a read-only file system'],
-  ENOSPC: ['storage_full', 'the disk is full; free space and start again'],
-  EDQUOT: ['storage_full', 'the disk quota is used up; free space and start again'],
-  EEXIST: ['storage_failed', 'is not a directory'],
-  ENOTDIR: ['storage_failed', 'a part of this path is not a directory'],
-  SQLITE_FULL: ['storage_full', 'the disk is full; free space and start again'],
-  SQLITE_READONLY: ['storage_readonly', 'cannot be written; check owner and mode'],
-  SQLITE_CANTOPEN: ['storage_readonly', 'cannot be written; check owner and mode'],
-  SQLITE_NOTADB: ['storage_corrupt', 'its lock.db is not a lock of skep; move it away'],
-  SQLITE_CORRUPT: ['storage_corrupt', 'its lock.db is damaged; remove it'],
+/** What only SQLite says; the rest is the file system's. */
+const MEANINGS: Readonly<Record<string, DiskTrouble>> = {
+  EEXIST: { code: 'storage_failed', what: 'is not a directory' },
+  SQLITE_FULL: DISK_FULL,
+  SQLITE_READONLY: { code: 'storage_readonly', what: 'cannot be written; check owner and mode' },
+  SQLITE_CANTOPEN: { code: 'storage_readonly', what: 'cannot be written; check owner and mode' },
+  SQLITE_NOTADB: { code: 'storage_corrupt', what: 'its lock.db is not a lock of skep; move it away' },
+  SQLITE_CORRUPT: { code: 'storage_corrupt', what: 'its lock.db is damaged; remove it' },
 };
 
 function directoryFailure(directory: string, error: unknown): Failure {
-  const code = codeOf(error);
-  const [failure, what] = MEANINGS[code] ?? ['storage_failed' as const, `cannot be used (${code})`];
-  return new Failure(failure, `${directory}: ${what}`, { cause: error });
+  const driverCode = codeOf(error);
+  const { code, what } = diskTrouble(error) ?? MEANINGS[driverCode]
+    ?? { code: 'storage_failed' as const, what: `cannot be used (${driverCode})` };
+  return new Failure(code, `${directory}: ${what}`, { cause: error });
 }
 
 function codeOf(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown error';
-  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
+  const code = errorCode(error);
   // libsql gives a file that cannot be opened no code of its own, only SQLite's 14 in the text.
   if (code === '' && /: 14"?\)$/.test(error.message)) return 'SQLITE_CANTOPEN';
   return code === '' ? error.name : code;

@@ -1,7 +1,7 @@
 /**
  * The words every room speaks.
  * in: nothing; this room imports nothing of ours.
- * out: ids, units of time, bounded waits, failures and refusals, safe excerpts, the log.
+ * out: ids, units of time, bounded waits, failures and refusals, what the disk's errors mean, safe excerpts, the log.
  */
 export { asChannelId, asEventId, asPubkey, channelId, eventId, pubkey, shortId } from './ids.ts';
 export type { ChannelId, EventId, Pubkey } from './ids.ts';
@@ -9,6 +9,8 @@ export { later, MAX_TIMER_MS, milliseconds, millisecondsOf, seconds, secondsOf }
 export type { Clock, Milliseconds, Random, Seconds } from './time.ts';
 export { exitCodeOf, Failure, FAILURES, refuse } from './failure.ts';
 export type { FailureCode, Refusal } from './failure.ts';
+export { DISK_FULL, diskTrouble, errorCode } from './disk.ts';
+export type { DiskTrouble } from './disk.ts';
 export { excerpt, redact } from './excerpt.ts';
 export { LOG_LEVELS, silentLog } from './log.ts';
 export type { Log, LogLevel } from './log.ts';

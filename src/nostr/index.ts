@@ -13,4 +13,4 @@ export type { Filter } from './filter.ts';
 export { attest, attestationIn, checkAttestation } from './attestation.ts';
 export type { Attestation } from './attestation.ts';
 export { WAKING_KINDS } from './kinds.ts';
-export { parsePubkey, parseSecretKey, toNpub } from './keys.ts';
+export { newSecretKey, parsePubkey, parseSecretKey, toNpub } from './keys.ts';

@@ -4,7 +4,7 @@
  */
 import { decode, npubEncode } from 'nostr-tools/nip19';
 import { asPubkey, excerpt, refuse } from '../model/index.ts';
-import type { Pubkey, Refusal } from '../model/index.ts';
+import type { Pubkey, Random, Refusal } from '../model/index.ts';
 import { isXOnly, publicKeyOf } from './curve.ts';
 
 /** An npub, or 64 hex characters in either case, as a pubkey on the curve. */
@@ -35,6 +35,14 @@ export function parseSecretKey(
     return refuse('secret_key', `${expected}, found ${trimmed.length} characters that are neither`);
   }
   return { ok: true, secretKey, pubkey };
+}
+
+/** A key nobody has. One draw in 2^128 is no key; then the next one is. */
+export function newSecretKey(random: Random): { readonly secretKey: Uint8Array; readonly pubkey: Pubkey } {
+  for (;;) {
+    const parsed = parseSecretKey(Buffer.from(random.bytes(32)).toString('hex'));
+    if (parsed.ok) return { secretKey: parsed.secretKey, pubkey: parsed.pubkey };
+  }
 }
 
 /** The npub of a pubkey, for people. */

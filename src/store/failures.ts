@@ -1,39 +1,67 @@
 /** What the driver's result codes mean to an operator: one line that says what is wrong and what to do about it. */
-import { Failure } from '../model/index.ts';
-import type { FailureCode } from '../model/index.ts';
+import { statfsSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { DISK_FULL, diskTrouble, errorCode, Failure } from '../model/index.ts';
+import type { DiskTrouble } from '../model/index.ts';
 
-const MEANINGS: readonly (readonly [prefix: string, code: FailureCode, what: string])[] = [
-  ['SQLITE_FULL', 'storage_full', 'the disk is full; free space and start again'],
-  ['SQLITE_READONLY', 'storage_readonly', 'the database cannot be written; check owner and mode of the file and its folder'],
-  // The file system's own words, from making the file before the driver opens it.
-  ['ENOSPC', 'storage_full', 'the disk is full; free space and start again'],
-  ['EROFS', 'storage_readonly', 'the file system is read-only'],
-  ['EACCES', 'storage_readonly', 'the database cannot be written; check owner and mode of the file and its folder'],
-  ['ENOENT', 'storage_readonly', 'the database cannot be opened; check that its folder exists and can be written'],
-  ['ENOTDIR', 'storage_readonly', 'the database cannot be opened; check that its folder exists and can be written'],
-  ['SQLITE_CANTOPEN', 'storage_readonly', 'the database cannot be opened; check that its folder exists and can be written'],
-  ['SQLITE_CORRUPT', 'storage_corrupt', 'the database is damaged; restore it from a copy or move it away'],
-  ['SQLITE_NOTADB', 'storage_corrupt', 'the file is not a database; move it away'],
-  ['SQLITE_BUSY', 'storage_busy', 'another process holds the database locked'],
-  ['SQLITE_LOCKED', 'storage_busy', 'another process holds the database locked'],
+const CANNOT_OPEN: DiskTrouble = {
+  code: 'storage_readonly', what: 'the database cannot be opened; check that its folder exists and can be written',
+};
+const CANNOT_WRITE: DiskTrouble = {
+  code: 'storage_readonly', what: 'the database cannot be written; check owner and mode of the file and its folder',
+};
+const LOCKED: DiskTrouble = { code: 'storage_busy', what: 'another process holds the database locked' };
+
+/** By prefix, before the file system's own codes: those come from making the file before the driver opens it. */
+const MEANINGS: readonly (readonly [prefix: string, trouble: DiskTrouble])[] = [
+  ['SQLITE_FULL', DISK_FULL],
+  ['SQLITE_READONLY', CANNOT_WRITE],
+  ['EACCES', CANNOT_WRITE],
+  ['ENOENT', CANNOT_OPEN],
+  ['ENOTDIR', CANNOT_OPEN],
+  ['SQLITE_CANTOPEN', CANNOT_OPEN],
+  ['SQLITE_CORRUPT', { code: 'storage_corrupt', what: 'the database is damaged; restore it from a copy or move it away' }],
+  ['SQLITE_NOTADB', { code: 'storage_corrupt', what: 'the file is not a database; move it away' }],
+  ['SQLITE_BUSY', LOCKED],
+  ['SQLITE_LOCKED', LOCKED],
 ];
 
-/** Any error of the driver as a `Failure` that names the file. A `Failure` passes unchanged. */
-export function storageFailure(error: unknown, file: string): Failure {
+/**
+ * With less than this free, SQLite's shared memory file (32 KiB and its neighbours) cannot grow, and SQLite calls that
+ * an I/O error.
+ */
+const SCARCE_BYTES = 65_536;
+
+/**
+ * Any error of the driver as a `Failure` that names the file. A `Failure` passes unchanged. `freeBytes` is what the
+ * file system of the file has left.
+ */
+export function storageFailure(error: unknown, file: string, freeBytes: (file: string) => number = freeBytesAt): Failure {
   if (error instanceof Failure) return error;
   const code = driverCode(error);
-  const meaning = MEANINGS.find(([prefix]) => code.startsWith(prefix));
-  if (meaning === undefined) {
+  const trouble = code.startsWith('SQLITE_IOERR') && freeBytes(file) < SCARCE_BYTES
+    ? DISK_FULL
+    : MEANINGS.find(([prefix]) => code.startsWith(prefix))?.[1] ?? diskTrouble(error);
+  if (trouble === undefined) {
     const detail = error instanceof Error ? error.message : 'unknown error';
     return new Failure('storage_failed', `${file}: ${detail}`, { cause: error });
   }
-  const [, failureCode, what] = meaning;
-  return new Failure(failureCode, `${file}: ${what}`, { cause: error });
+  return new Failure(trouble.code, `${file}: ${trouble.what}`, { cause: error });
+}
+
+/** Infinite where it cannot be told. */
+function freeBytesAt(file: string): number {
+  try {
+    const { bavail, bsize } = statfsSync(dirname(file));
+    return bavail * bsize;
+  } catch {
+    return Infinity;
+  }
 }
 
 function driverCode(error: unknown): string {
   if (!(error instanceof Error)) return '';
-  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
+  const code = errorCode(error);
   // Opening a file that cannot be opened carries no code of its own, only SQLite's 14 (SQLITE_CANTOPEN) in the text.
   return code === '' && /: 14"?\)$/.test(error.message) ? 'SQLITE_CANTOPEN' : code;
 }

@@ -1,10 +1,11 @@
+import { execFileSync, spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { loadConfig } from '../../src/config/index.ts';
 import { parseSecretKey, toNpub } from '../../src/nostr/index.ts';
 import { temporaryDirectory } from '../setup/temp.ts';
-import { runSkep, stopAll } from './skep.ts';
+import { LAUNCHER, runSkep, stopAll } from './skep.ts';
 
 afterEach(stopAll);
 
@@ -12,7 +13,7 @@ function listing(directory: string): readonly string[] {
   return readdirSync(directory, { recursive: true }).map(String).sort();
 }
 
-const WRITTEN = ['.gitignore', 'keys', 'keys/helper.key', 'keys/owner.key', 'skep.yaml'];
+const WRITTEN = ['.gitignore', 'keys', 'keys/.gitignore', 'keys/helper.key', 'keys/owner.key', 'skep.yaml'];
 
 describe('skep init', () => {
   it('writes a config that loads as it stands, with keys that only their owner reads', async () => {
@@ -57,7 +58,7 @@ describe('skep init', () => {
     writeFileSync(join(directory, 'file'), '');
     const { code, stdout, stderr } = await runSkep(['init', 'file'], directory);
     expect({ code, stdout }).toEqual({ code: 5, stdout: '' });
-    expect(stderr).toMatch(/^skep: init: a part of .*file.* is not a directory; nothing was written\n$/);
+    expect(stderr).toMatch(/^skep: init: .*file.*: a part of this path is not a directory; nothing was written\n$/);
   });
 
   it.each(['skep.yaml', 'keys/owner.key', 'keys/helper.key'])('overwrites nothing when there is %s', async (name) => {
@@ -85,8 +86,38 @@ describe('skep init', () => {
     writeFileSync(join(directory, '.gitignore'), 'mine\n');
     const { code, stdout } = await runSkep(['init'], directory);
     expect(code).toBe(0);
-    expect(stdout).toContain('There is a .gitignore already: see that it names /keys/ and /.skep/');
+    expect(stdout).toContain('There is a .gitignore already: see that it names /.skep/');
     expect(readFileSync(join(directory, '.gitignore'), 'utf8')).toBe('mine\n');
+  });
+
+  it('keeps the keys out of git by themselves, in a checkout with a .gitignore of its own', async () => {
+    const directory = temporaryDirectory();
+    const git = (...args: readonly string[]): string => execFileSync('git', ['-C', directory, ...args], { encoding: 'utf8' });
+    git('init', '-q');
+    writeFileSync(join(directory, '.gitignore'), '/.skep/\n');
+    const { stdout } = await runSkep(['init'], directory);
+    expect(stdout).toContain('keys/.gitignore (git passes over the keys)');
+    expect(git('ls-files', '--others', '--exclude-standard').trim().split('\n').sort()).toEqual(['.gitignore', 'skep.yaml']);
+  });
+
+  it('leaves a keys/.gitignore that is there, and says so', async () => {
+    const directory = temporaryDirectory();
+    mkdirSync(join(directory, 'keys'));
+    writeFileSync(join(directory, 'keys/.gitignore'), '*.key\n');
+    const { code, stdout } = await runSkep(['init'], directory);
+    expect(code).toBe(0);
+    expect(stdout).toContain('There is a keys/.gitignore already: see that it names the keys');
+    expect(readFileSync(join(directory, 'keys/.gitignore'), 'utf8')).toBe('*.key\n');
+  });
+
+  it('leaves nothing half-written where the disk takes no more', () => {
+    const directory = temporaryDirectory();
+    // No file may grow: the file is made, and its first byte is refused.
+    const { status, stderr } = spawnSync('sh', ['-c', 'ulimit -f 0 && exec "$@"', 'sh', process.execPath, LAUNCHER, 'init'], {
+      cwd: directory, encoding: 'utf8',
+    });
+    expect({ status, stderr }).toEqual({ status: 5, stderr: expect.stringMatching(/^skep: init: .*limit of a file's size.*; nothing was written\n$/) });
+    expect(listing(directory)).toEqual([]);
   });
 
   it('leaves nothing half-written where it breaks off', async () => {

@@ -1,7 +1,7 @@
 import { nsecEncode } from 'nostr-tools/nip19';
 import { describe, expect, it } from 'vitest';
 import { pubkey } from '../../src/model/index.ts';
-import { parsePubkey, parseSecretKey, publicKeyOf, toNpub } from '../../src/nostr/index.ts';
+import { newSecretKey, parsePubkey, parseSecretKey, publicKeyOf, toNpub } from '../../src/nostr/index.ts';
 
 const secret = new Uint8Array(32).fill(3);
 const hexSecret = Buffer.from(secret).toString('hex');
@@ -42,5 +42,13 @@ describe('parseSecretKey', () => {
     const parsed = parseSecretKey(text);
     expect(parsed.ok).toBe(false);
     if (text.length > 8) expect(JSON.stringify(parsed)).not.toContain(text.slice(0, 16));
+  });
+});
+
+describe('newSecretKey', () => {
+  it('passes over a draw that is no key', () => {
+    const draws = [new Uint8Array(32), new Uint8Array(32).fill(255), secret];
+    const made = newSecretKey({ bytes: () => draws.shift() ?? secret, fraction: () => 0 });
+    expect({ ...made, secretKey: [...made.secretKey], left: draws.length }).toEqual({ secretKey: [...secret], pubkey: key, left: 0 });
   });
 });
