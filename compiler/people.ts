@@ -19,7 +19,10 @@ export interface People {
   isAgent(pubkey: string): boolean;
 }
 
-/** Reads `profiles`. Each label is made once, however often its person speaks. */
+/**
+ * Reads `profiles`. Each label is made once, however often its person speaks and in however many spellings the key is
+ * mentioned: else a long name times many spellings would cost more than the size of the input.
+ */
 export function peopleOf(profiles: Profiles | undefined): People {
   const labels = new Map<string, string | undefined>();
   // Own members only: a mention may be any text, `constructor` and `__proto__` too.
@@ -27,8 +30,9 @@ export function peopleOf(profiles: Profiles | undefined): People {
     profiles !== undefined && Object.hasOwn(profiles, key) ? profiles[key] : undefined;
   return {
     label(pubkey) {
-      if (!labels.has(pubkey)) labels.set(pubkey, labelOf(profileOf(pubkey.toLowerCase())));
-      return labels.get(pubkey);
+      const key = pubkey.toLowerCase();
+      if (!labels.has(key)) labels.set(key, labelOf(profileOf(key)));
+      return labels.get(key);
     },
     isAgent: (pubkey) => profileOf(pubkey.toLowerCase())?.isAgent === true,
   };

@@ -1,28 +1,45 @@
 /**
  * The first step of every compilation: each string of the turn made well-formed, once, so that no later step has to
  * think of lone surrogates. "Text rules", rules version 1.
- * in: a turn. out: a copy of it. Ids, keys and the closed words are ASCII by their form and stay as they are.
+ * in: a turn. out: a copy of it, member by member: what is not in the format is not read. The closed words, and the
+ * names of profiles, which are only looked up, stay as they are.
  */
 import { wellFormed } from './text.ts';
-import type { Channel, History, Profile, Profiles, Standing, TriggeredEvent, TurnInput } from './turn.ts';
+import type {
+  Channel, History, HistoryMessage, Profile, Profiles, Standing, TriggeredEvent, TurnInput,
+} from './turn.ts';
 
 /** `input` with every lone surrogate replaced by U+FFFD. */
 export function wellFormedTurn(input: TurnInput): TurnInput {
-  const { channel, interrupted, history, profiles, standing } = input;
+  const { v, channelId, channel, events, interrupted, history, historyDelivered, profiles, standing } = input;
   return {
-    ...input,
-    events: input.events.map(triggered),
+    v,
+    channelId: wellFormed(channelId),
     ...(channel && { channel: channelOf(channel) }),
-    ...(interrupted && { interrupted: { mode: interrupted.mode, events: interrupted.events.map(triggered) } }),
+    events: events.map(triggeredOf),
+    ...(interrupted && { interrupted: { mode: interrupted.mode, events: interrupted.events.map(triggeredOf) } }),
     ...(history && { history: historyOf(history) }),
+    ...(historyDelivered !== undefined && { historyDelivered }),
     ...(profiles && { profiles: profilesOf(profiles) }),
     ...(standing && { standing: wellFormedStanding(standing) }),
+    standingRole: input.standingRole,
   };
 }
 
-function triggered({ event, rule }: TriggeredEvent): TriggeredEvent {
-  const tags = event.tags.map((tag) => tag.map(wellFormed));
-  return { event: { ...event, tags, content: wellFormed(event.content) }, rule: wellFormed(rule) };
+function triggeredOf({ event, rule }: TriggeredEvent): TriggeredEvent {
+  const { id, pubkey, created_at, kind, tags, content, sig } = event;
+  return {
+    event: {
+      id: wellFormed(id),
+      pubkey: wellFormed(pubkey),
+      created_at,
+      kind,
+      tags: tags.map((tag) => tag.map(wellFormed)),
+      content: wellFormed(content),
+      sig,
+    },
+    rule: wellFormed(rule),
+  };
 }
 
 function channelOf({ name, type, description }: Channel): Channel {
@@ -33,9 +50,12 @@ function channelOf({ name, type, description }: Channel): Channel {
   };
 }
 
-function historyOf(history: History): History {
-  const messages = history.messages.map((message) => ({ ...message, content: wellFormed(message.content) }));
-  return { ...history, messages };
+function historyOf({ scope, messages, total, truncated }: History): History {
+  return { scope, messages: messages.map(messageOf), total, truncated };
+}
+
+function messageOf({ eventId, pubkey, timestamp, content }: HistoryMessage): HistoryMessage {
+  return { eventId: wellFormed(eventId), pubkey: wellFormed(pubkey), timestamp, content: wellFormed(content) };
 }
 
 function profilesOf(profiles: Profiles): Profiles {
@@ -51,9 +71,17 @@ function profileOf({ displayName, nip05, isAgent }: Profile): Profile {
   };
 }
 
+// The names of the format: a loop over those of the object would read a member that the format does not have.
+const SECTIONS = [
+  'workspace', 'base', 'system', 'teamInstructions', 'coreMemory', 'huddleInstructions', 'channelCanvas',
+] as const satisfies readonly (keyof Standing)[];
+
 /** `standing` with every lone surrogate replaced by U+FFFD. */
 export function wellFormedStanding(standing: Standing): Standing {
-  return Object.fromEntries(
-    Object.entries(standing).map(([section, text]: [string, string]) => [section, wellFormed(text)]),
-  );
+  const copy: { -readonly [K in keyof Standing]: Standing[K] } = {};
+  for (const section of SECTIONS) {
+    const text = standing[section];
+    if (text !== undefined) copy[section] = wellFormed(text);
+  }
+  return copy;
 }

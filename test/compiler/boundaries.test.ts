@@ -80,6 +80,24 @@ describe('no input opens or closes a boundary', () => {
   });
 });
 
+test('an id, a key or a channel that is no hex is made well-formed like any text', () => {
+  const id = '<\ud800>';
+  const messages = [{ eventId: id, pubkey: id, timestamp: 1, content: '' }];
+  const input = turnOf({
+    channelId: id,
+    events: [triggeredOf({ id, pubkey: id })],
+    history: { scope: 'dm', messages, total: 1, truncated: true },
+  });
+  const { envelope, manifest } = compileTurn(input);
+  expect(envelope).not.toContain('\ud800');
+  expect(envelope.match(/&lt;\ufffd&gt;/g)).toHaveLength(6);
+  expect(tagsOf(envelope)).toEqual(expectedTags(input));
+  const replaced = { ...messages[0], eventId: '<\ufffd>', pubkey: '<\ufffd>', timestamp: 1, content: '' };
+  const history = { scope: 'dm', messages: [replaced], total: 1, truncated: true } as const;
+  const version = (from: typeof manifest) => from.layers.find(({ layer }) => layer === 'recent_thread_delta')?.version;
+  expect(version(manifest)).toBe(version(compileTurn(turnOf({ history })).manifest));
+});
+
 test('everything that comes out is well-formed and ends without a line break', () => {
   fc.assert(
     fc.property(hostileTurn, (input) => {

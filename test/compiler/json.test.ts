@@ -1,9 +1,9 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { lineOfPath, parseJsonText, parseTurnText } from '../../compiler/index.ts';
+import { compileTurn, lineOfPath, parseJsonText, parseTurnText } from '../../compiler/index.ts';
 import { readJson } from '../../compiler/json.ts';
 import { Refused } from '../../compiler/refusal.ts';
-import { turnOf } from './turns.ts';
+import { triggeredOf, turnOf } from './turns.ts';
 
 const TEXT = JSON.stringify(turnOf(), null, 2);
 
@@ -258,6 +258,37 @@ describe('the text of a turn', () => {
     const text = TEXT.replace('"v": 1,', '"v": 2,\n  "v": 1,');
     expect(parseTurnText(text)).toEqual({ ok: false, path: 'v', expected: 'each member once', found: '"v"', line: 3 });
     expect(parseTurnText(TEXT)).toMatchObject({ ok: true });
+  });
+
+  test.each([
+    ['1.0', 1], ['1e0', 1], ['10e-1', 1], ['-0', 0], ['-0.0', 0], ['0E9', 0], ['9007199254740991', 2 ** 53 - 1],
+  ])('gives the bytes of the number that %s is', (numeral, number) => {
+    const history = { scope: 'thread', messages: [], total: 77, truncated: false } as const;
+    const parsed = parseTurnText(JSON.stringify(turnOf({ history })).replace('77', numeral));
+    if (!parsed.ok) throw new Error(parsed.expected);
+    expect(compileTurn(parsed.input)).toEqual(compileTurn(turnOf({ history: { ...history, total: number } })));
+  });
+
+  test.each(['1.5', '-1', '9007199254740992', '18446744073709551615', '1e400', '1e-1'])(
+    'is refused for a count of %s', (numeral) => {
+      const history = { scope: 'thread', messages: [], total: 77, truncated: false } as const;
+      const text = JSON.stringify(turnOf({ history })).replace('77', numeral);
+      expect(parseTurnText(text)).toMatchObject({ ok: false, path: 'history.total' });
+    },
+  );
+
+  test('is refused for a member named __proto__, at any depth', () => {
+    expect(parseTurnText(TEXT.replace('{', '{"__proto__":{},'))).toMatchObject({ ok: false, path: '__proto__' });
+    expect(parseTurnText(TEXT.replace('"event": {', '"event": {"__proto__":null,'))).toMatchObject({
+      ok: false, path: 'events[0].event.__proto__',
+    });
+  });
+
+  test('holds a lone surrogate from an escape as the same text as a raw one', () => {
+    const events = [triggeredOf({ content: 'a\ud800b' })];
+    const escaped = parseTurnText(JSON.stringify(turnOf({ events })));
+    expect(escaped).toEqual(parseTurnText(JSON.stringify(turnOf({ events })).replace('\\ud800', '\ud800')));
+    expect(escaped).toEqual({ ok: true, input: turnOf({ events }) });
   });
 
   test('of a megabyte is read in one pass', () => {

@@ -47,6 +47,20 @@ describe('a label', () => {
     expect(peopleOf(undefined).label(MORGAN)).toBeUndefined();
   });
 
+  test('is made once, in however many spellings a pubkey is mentioned', () => {
+    let made = 0;
+    const profile = {
+      get displayName(): string {
+        made += 1;
+        return 'Morgan'.repeat(10_000);
+      },
+    };
+    const people = peopleOf({ [MORGAN]: profile });
+    const labels = [MORGAN, MORGAN.toUpperCase(), `A${MORGAN.slice(1)}`].map((key) => people.label(key));
+    expect(new Set(labels)).toEqual(new Set([`${'Morgan'.repeat(10)}Morg`]));
+    expect(made).toBe(1);
+  });
+
   test('no inherited member is a profile', () => {
     const inherited: Profiles = Object.create({ constructor: { displayName: 'x', isAgent: true } }) as Profiles;
     const people = peopleOf(inherited);
