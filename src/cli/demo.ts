@@ -4,7 +4,6 @@ import type { Command } from 'commander';
 import { openLog } from '../log/index.ts';
 import type { Note } from '../supervisor/index.ts';
 import { steadyClock, systemClock, systemRandom } from '../system/index.ts';
-import { setStage } from './demo/stage.ts';
 import type { Stage } from './demo/stage.ts';
 import { Story } from './demo/story.ts';
 import { jsonTimeline, textTimeline } from './demo/timeline.ts';
@@ -43,6 +42,8 @@ async function demo({ json = false, keep = false }: DemoFlags): Promise<void> {
     story?.wake();
   };
   const signalled = firstSignal();
+  // By need, as in `skep up`.
+  const { setStage } = await import('./demo/stage.ts');
   const stage = await setStage({
     clock: systemClock, steadyClock, random: systemRandom, log: openLog('warn'), version: VERSION, nodePath: process.execPath,
     environment: process.env, observe,

@@ -10,7 +10,6 @@ import { openLog } from '../log/index.ts';
 import { LOG_LEVELS } from '../model/index.ts';
 import type { LogLevel } from '../model/index.ts';
 import { toNpub } from '../nostr/index.ts';
-import { start } from '../root.ts';
 import type { Running } from '../root.ts';
 import { steadyClock, systemClock, systemRandom } from '../system/index.ts';
 import { ago, plural, print, tell } from './print.ts';
@@ -41,6 +40,8 @@ async function up({ config: file, logLevel }: UpFlags): Promise<number> {
   for (const warning of config.warnings) log.warn(warning);
   const ending = watchEnding(config);
   try {
+    // Loaded by need: the verbs that only read and compute start sooner, and where this cannot (--jitless).
+    const { start } = await import('../root.ts');
     const running = await start(config, {
       clock: systemClock, steadyClock, random: systemRandom, log,
       version: VERSION, nodePath: process.execPath, environment: process.env,
