@@ -129,4 +129,9 @@ export const RESUME_OVERLAP_SEC = 900;
 export interface ResumePoint {
   readonly floorSec: Seconds;
   readonly seenSec: Seconds;
+  /**
+   * The stored events before the floor that the first catch-up found: history. Undefined until that catch-up is whole;
+   * until then everything stored before the floor is.
+   */
+  readonly passedOver?: ReadonlySet<EventId>;
 }

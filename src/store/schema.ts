@@ -77,4 +77,9 @@ export const SUPERVISOR_SCHEMA: Migrations = [
     agent TEXT NOT NULL
   )
   `,
+  `
+  -- broker/feed: ids of the stored events before the floor that the first catch-up found, a JSON list; NULL until that
+  -- catch-up is whole. They are history, whatever else stands before the floor came later.
+  ALTER TABLE resume ADD COLUMN passed_over TEXT
+  `,
 ];

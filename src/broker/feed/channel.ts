@@ -2,9 +2,12 @@
  * One followed channel: what is asked of the relay, and in which order its events go on. A relay sends stored events
  * newest first; they wait for EOSE and go on oldest first. The read position moves to a stored event only when the
  * whole catch-up has been taken: before, older ones may still be on their way.
+ *
+ * What stands before the floor in the first catch-up is history and is remembered by id. In a later one, another event
+ * before the floor is new: its author's clock is behind, and it came while we were away.
  */
 import { later, secondsOf } from '../../model/index.ts';
-import type { ChannelId, Clock, Pubkey, Seconds } from '../../model/index.ts';
+import type { ChannelId, Clock, EventId, Pubkey, Seconds } from '../../model/index.ts';
 import { WAKING_KINDS } from '../../nostr/index.ts';
 import type { Filter, VerifiedEvent } from '../../nostr/index.ts';
 import { RESUME_OVERLAP_SEC } from '../ports.ts';
@@ -21,12 +24,16 @@ export interface ChannelOptions {
   /** True when the consumer has taken the event. */
   readonly deliver: (event: VerifiedEvent) => Promise<boolean>;
   readonly advance: (seenSec: Seconds) => void;
+  /** The first catch-up is whole; these stored events of it are history. */
+  readonly passOver: (history: ReadonlySet<EventId>) => void;
 }
 
 export class Channel {
   readonly spec: SubscriptionSpec;
   readonly #options: ChannelOptions;
   #stored: VerifiedEvent[] = [];
+  /** Found before the floor, as long as the first catch-up is not whole. */
+  readonly #history = new Set<EventId>();
   #flushing: Promise<void> = Promise.resolve();
   /** The newest stored event taken in this catch-up. */
   #caughtUpSec: Seconds | undefined;
@@ -55,8 +62,7 @@ export class Channel {
   }
 
   async #keep(event: VerifiedEvent): Promise<void> {
-    const floorSec = this.#options.resumePoint()?.floorSec;
-    if (this.#closed || (floorSec !== undefined && event.created_at < floorSec)) return;
+    if (this.#closed || this.#isHistory(event)) return;
     this.#stored.push(event);
     if (this.#stored.length >= MAX_CATCH_UP) return this.#flush();
     const { clock } = this.#options;
@@ -71,7 +77,20 @@ export class Channel {
     await this.#flush();
     const seenSec = this.#caughtUpSec;
     this.#caughtUpSec = undefined;
-    if (seenSec !== undefined && !this.#closed) this.#options.advance(seenSec);
+    if (this.#closed) return;
+    const { resumePoint, passOver, advance } = this.#options;
+    // Too much to remember: then what is before the floor stays history for good.
+    if (resumePoint()?.passedOver === undefined && this.#history.size <= MAX_CATCH_UP) passOver(new Set(this.#history));
+    this.#history.clear();
+    if (seenSec !== undefined) advance(seenSec);
+  }
+
+  #isHistory(event: VerifiedEvent): boolean {
+    const point = this.#options.resumePoint();
+    if (point === undefined || event.created_at >= point.floorSec) return false;
+    if (point.passedOver !== undefined) return point.passedOver.has(event.id);
+    if (this.#history.size <= MAX_CATCH_UP) this.#history.add(event.id);
+    return true;
   }
 
   #flush(): Promise<void> {

@@ -3,7 +3,8 @@
  *
  * A channel's floor is fixed at first sight and durable: at the agent's very first start a minute before the start;
  * for a channel joined later, its joining, less the difference of authors' clocks; for one joined unseen while the
- * agent was down, what had been read by then. Stored events before the floor are history, not work.
+ * agent was down, what had been read by then. Stored events that are before the floor at that sight are history, not
+ * work.
  */
 import { seconds } from '../../model/index.ts';
 import type { ChannelId, Clock, Seconds } from '../../model/index.ts';
@@ -51,6 +52,7 @@ export class FollowedChannels {
       resumePoint: () => resume.get(channelId),
       deliver: (event) => line.push({ type: 'event', channelId, event }),
       advance: (seenSec) => { resume.advance(channelId, seenSec); },
+      passOver: (history) => { resume.passOver(channelId, history); },
     });
     this.#channels.set(channelId, channel);
     void line.push({ type: 'joined', channelId });

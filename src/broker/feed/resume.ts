@@ -3,10 +3,11 @@
  * that table's SQL. Memory is the truth while the agent runs, one supervisor at a time; the disk follows within
  * seconds. A stale position only widens what is read again, so a failed write is told and tried again, never fatal.
  */
-import { asChannelId, later, seconds } from '../../model/index.ts';
-import type { ChannelId, Clock, Log, Pubkey, Seconds } from '../../model/index.ts';
+import { asChannelId, asEventId, later, seconds } from '../../model/index.ts';
+import type { ChannelId, Clock, EventId, Log, Pubkey, Seconds } from '../../model/index.ts';
 import { sql } from '../../store/index.ts';
 import type { Row, Statement, Store } from '../../store/index.ts';
+import { RESUME_OVERLAP_SEC } from '../ports.ts';
 import type { ResumePoint } from '../ports.ts';
 import { SAVE_EVERY_MS } from './limits.ts';
 
@@ -37,7 +38,7 @@ export class ResumePoints {
   /** Reads what earlier runs left. Rejects with the store's `Failure`. */
   static async load(options: ResumeOptions): Promise<ResumePoints> {
     const rows = await options.store.read(sql(
-      'SELECT channel, floor_sec, seen_sec FROM resume WHERE agent = ?', options.agent,
+      'SELECT channel, floor_sec, seen_sec, passed_over FROM resume WHERE agent = ?', options.agent,
     ));
     return new ResumePoints(options, new Map(rows.flatMap(readRow)));
   }
@@ -69,10 +70,19 @@ export class ResumePoints {
     for (const place of [channel, ANYWHERE] as const) {
       const point = this.#points.get(place);
       if (point === undefined || point.seenSec >= seenSec) continue;
-      this.#points.set(place, { ...point, seenSec });
+      this.#points.set(place, withoutOldHistory({ ...point, seenSec }));
       this.#changed.add(place);
     }
     if (this.#changed.size > 0) this.#saveLater();
+  }
+
+  /** The first catch-up of a channel is whole, and this is its history. On disk at once, if the disk takes it. */
+  passOver(channel: ChannelId, history: ReadonlySet<EventId>): void {
+    const point = this.#points.get(channel);
+    if (point === undefined || this.#closed) return;
+    this.#points.set(channel, withoutOldHistory({ ...point, passedOver: history }));
+    this.#changed.add(channel);
+    void this.save();
   }
 
   /** The channels followed now, and those of earlier runs that are not known to be left. */
@@ -122,9 +132,11 @@ export class ResumePoints {
     const point = this.#points.get(place);
     if (point === undefined) return sql('DELETE FROM resume WHERE agent = ? AND channel = ?', agent, place);
     return sql(
-      `INSERT INTO resume (agent, channel, floor_sec, seen_sec) VALUES (?, ?, ?, ?)
-       ON CONFLICT (agent, channel) DO UPDATE SET floor_sec = excluded.floor_sec, seen_sec = excluded.seen_sec`,
+      `INSERT INTO resume (agent, channel, floor_sec, seen_sec, passed_over) VALUES (?, ?, ?, ?, ?)
+       ON CONFLICT (agent, channel) DO UPDATE
+       SET floor_sec = excluded.floor_sec, seen_sec = excluded.seen_sec, passed_over = excluded.passed_over`,
       agent, place, point.floorSec, point.seenSec,
+      point.passedOver === undefined ? null : JSON.stringify([...point.passedOver]),
     );
   }
 
@@ -138,9 +150,24 @@ export class ResumePoints {
   }
 }
 
+/** A read position this far beyond the floor asks for nothing before the floor: there is nothing to remember. */
+function withoutOldHistory(point: ResumePoint): ResumePoint {
+  const { floorSec, seenSec, passedOver } = point;
+  return passedOver !== undefined && seenSec - RESUME_OVERLAP_SEC >= floorSec ? { ...point, passedOver: new Set() } : point;
+}
+
 function readRow(row: Row): readonly (readonly [Place, ResumePoint])[] {
-  const { channel, floor_sec: floorSec, seen_sec: seenSec } = row;
+  const { channel, floor_sec: floorSec, seen_sec: seenSec, passed_over: passedOver } = row;
   const place = channel === ANYWHERE ? ANYWHERE : asChannelId(String(channel));
   if (place === undefined) return [];
-  return [[place, { floorSec: seconds(Number(floorSec)), seenSec: seconds(Number(seenSec)) }]];
+  return [[place, {
+    floorSec: seconds(Number(floorSec)),
+    seenSec: seconds(Number(seenSec)),
+    ...(typeof passedOver === 'string' ? { passedOver: idsOf(passedOver) } : {}),
+  }]];
+}
+
+function idsOf(text: string): ReadonlySet<EventId> {
+  const list: unknown = JSON.parse(text);
+  return new Set((Array.isArray(list) ? list : []).flatMap((id) => asEventId(String(id)) ?? []));
 }

@@ -25,6 +25,7 @@ function channelOf(take: (event: VerifiedEvent) => boolean = () => true): {
       return true;
     },
     advance: (seenSec) => { positions.push(seenSec - START); },
+    passOver: () => {},
   });
   return { channel, clock, taken, positions };
 }

@@ -35,6 +35,7 @@ describe('floors and positions', () => {
     const world = await World.open();
     const first = world.nowSec;
     world.shelf.keep(members(A, 1_000));
+    world.shelf.keep(mention(A, 'history', first - 61));
     await world.start();
     await world.asked(`ch-${A}`);
     world.shelf.put(mention(A, 'read', first));
@@ -43,20 +44,58 @@ describe('floors and positions', () => {
     expect(await world.rows()).toEqual([['*', first - 60, first], [A, first - 60, first]]);
     world.items.length = 0;
     world.clock.advance(7_200_000);
-    // The author of one is 14 minutes behind.
+    // The author of one is 14 minutes behind, and so it stands before the floor.
     for (const [content, atSec] of [['1', first - 840], ['3', first + 1_000], ['2', first + 10], ['5', first + 7_000], ['4', first + 2_000]] as const) {
       world.shelf.keep(mention(A, content, atSec));
     }
-    // Before the floor: never.
-    world.shelf.keep(mention(A, 'history', first - 61));
     await world.start();
     expect(await world.asked(`ch-${A}`)).toMatchObject({ since: first - 900 });
-    await until(() => world.events.length === 5);
-    // One before the floor is history even when its author's clock is behind; it would be live had we been there.
-    expect(world.events).toEqual(['read', '2', '3', '4', '5']);
+    await until(() => world.events.length === 6);
+    // What was there before its first start is history, and stays so.
+    expect(world.events).toEqual(['1', 'read', '2', '3', '4', '5']);
     await until(() => world.clock.armed > 0);
     await world.stop();
     expect(await world.rows()).toEqual([['*', first - 60, first + 7_000], [A, first - 60, first + 7_000]]);
+  });
+
+  it('passes over history as long as its first catch-up is not whole', async () => {
+    let breaksOff = true;
+    const world = await World.open(({ manner }) => (connection, message) => {
+      // No EOSE: what came may be the newest part of history only.
+      if (breaksOff && message[0] === 'REQ' && message[1] === `ch-${A}`) connection.send('EVENT', message[1], mention(A, 'history 1', first - 61));
+      else manner(connection, message);
+    });
+    const first = world.nowSec;
+    world.shelf.keep(members(A, 1_000));
+    world.shelf.keep(mention(A, 'history 1', first - 61));
+    world.shelf.keep(mention(A, 'history 2', first - 62));
+    await world.start();
+    await world.asked(`ch-${A}`);
+    await world.stop();
+    breaksOff = false;
+    for (const content of ['then', 'later']) {
+      world.shelf.keep(mention(A, content, first));
+      await world.start();
+      await until(() => world.events.includes(content));
+      await world.stop();
+    }
+    expect(world.events.filter((content) => content.startsWith('history'))).toEqual([]);
+  });
+
+  it('forgets what it passed over when nothing asks for it any more', async () => {
+    const world = await World.open();
+    const first = world.nowSec;
+    world.shelf.keep(mention(A, 'history', first - 61));
+    await world.start({ channels: [A] });
+    await world.asked(`ch-${A}`);
+    await until(async () => (await world.passedOver())?.length === 1);
+    await world.stop();
+    world.clock.advance(900_000);
+    world.shelf.keep(mention(A, 'read', first + 840));
+    await world.start({ channels: [A] });
+    await until(() => world.events.length === 1);
+    await world.stop();
+    expect(await world.passedOver()).toEqual([]);
   });
 
   it('gives a channel joined while running its joining as floor, less what clocks may differ', async () => {
@@ -70,7 +109,7 @@ describe('floors and positions', () => {
     expect(await world.asked(`ch-${A}`)).toMatchObject({ since: joined - 1_800 });
     await until(() => world.events.length === 1);
     expect(world.events).toEqual(['14 minutes behind']);
-    expect(await world.rows()).toContainEqual([A, joined - 900, joined - 900]);
+    expect(await world.rows()).toContainEqual([A, joined - 900, joined - 840]);
   });
 
   it.each(['with a notice', 'without a notice'])('treats a channel joined while it was down as joined, %s', async (how) => {
@@ -184,6 +223,7 @@ describe('floors and positions', () => {
     };
     await world.start({ channels: [A], store });
     await world.asked(`ch-${A}`);
+    await until(async () => await world.passedOver() !== undefined);
     full = true;
     const before = world.clock.armed;
     world.shelf.put(mention(A, 'x', world.nowSec));

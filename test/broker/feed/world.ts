@@ -107,6 +107,12 @@ export class World {
     return rows.map((row) => [row['channel'], row['floor_sec'], row['seen_sec']]);
   }
 
+  /** The ids of channel A's history, as they are on disk; undefined before its first catch-up is whole. */
+  async passedOver(): Promise<readonly unknown[] | undefined> {
+    const [row] = await this.store.read(sql('SELECT passed_over FROM resume WHERE agent = ? AND channel = ?', agent.pubkey, A));
+    return typeof row?.['passed_over'] === 'string' ? JSON.parse(row['passed_over']) as readonly unknown[] : undefined;
+  }
+
   get events(): readonly string[] {
     return this.items.flatMap((item) => (item.type === 'event' ? [item.event.content] : []));
   }

@@ -51,6 +51,6 @@ export class TestClock implements Clock {
 export const evenRandom: Random = { bytes: (count) => new Uint8Array(count), fraction: () => 0.5 };
 
 /** Waits until `holds` is true: for things that another socket or promise has to bring about. */
-export async function until(holds: () => boolean): Promise<void> {
-  while (!holds()) await new Promise((resolve) => setTimeout(resolve, 1));
+export async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
+  while (!await holds()) await new Promise((resolve) => setTimeout(resolve, 1));
 }
