@@ -1,17 +1,12 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { verifyEvent } from 'nostr-tools';
 import { describe, expect, test } from 'vitest';
 import { compileTurn, parseTurnInput, parseTurnText } from '../../compiler/index.ts';
-import { buildTurns, textOfTurn } from '../../fixtures/make-turns.ts';
+import { buildTurns, textOfTurn } from '../../fixtures/make/turns.ts';
 
 const FOLDER = new URL('../../fixtures/turns/', import.meta.url);
 const built = buildTurns();
-
-if (process.env['SKEP_BLESS'] === '1') {
-  mkdirSync(FOLDER, { recursive: true });
-  for (const turn of built) writeFileSync(new URL(`${turn.name}.json`, FOLDER), textOfTurn(turn));
-}
 
 const names = readdirSync(FOLDER)
   .filter((name) => name.endsWith('.json'))
@@ -27,7 +22,7 @@ function recorded(name: string): Recorded {
   return JSON.parse(readFileSync(new URL(`${name}.json`, FOLDER), 'utf8')) as Recorded;
 }
 
-test('the committed turns are those that the script makes', () => {
+test('the committed turns are those that `npm run fixtures` makes, byte for byte', () => {
   expect([...names].sort()).toEqual(built.map(({ name }) => name).sort());
   for (const turn of built) expect(readFileSync(new URL(`${turn.name}.json`, FOLDER), 'utf8')).toBe(textOfTurn(turn));
 });
