@@ -35,20 +35,26 @@ export function partsOf(input: TurnInput): EnvelopeParts {
   };
 }
 
+/** A stretch of whole lines, and the layer of the manifest that accounts for it; none for what frames the layers. */
+export type Piece = readonly [text: string, layer?: string | undefined];
+
+/** The envelope from its first line to its last, piece by piece. */
+export function piecesOf({ status, channel, history, interrupted, events, delivery }: EnvelopeParts): readonly Piece[] {
+  return [
+    ['<buzz-turn>'],
+    ['<ambient-context>'],
+    [status, 'context_status'],
+    ...(channel === undefined ? [] : [[channel.text, 'channel_snapshot'] as const]),
+    ...(history === undefined ? [] : [[history, 'recent_thread_delta'] as const]),
+    ...(interrupted === undefined ? [] : [[interrupted, 'interrupted_turn'] as const]),
+    ['</ambient-context>'],
+    [events, 'current_instruction'],
+    [delivery, 'delivery_contract'],
+    ['</buzz-turn>'],
+  ];
+}
+
 /** The parts as one text: lines joined by LF, none at the end. */
 export function envelopeOf(parts: EnvelopeParts): string {
-  return [
-    '<buzz-turn>',
-    '<ambient-context>',
-    parts.status,
-    parts.channel?.text,
-    parts.history,
-    parts.interrupted,
-    '</ambient-context>',
-    parts.events,
-    parts.delivery,
-    '</buzz-turn>',
-  ]
-    .filter((part) => part !== undefined)
-    .join('\n');
+  return piecesOf(parts).map(([text]) => text).join('\n');
 }

@@ -31,11 +31,21 @@ export function standingText(standing: Standing): string {
 
 /** The sections of well-formed `standing` that are not blank, joined by one blank line; '' if there is none. */
 export function renderStanding(standing: Standing): string {
-  const sections: string[] = [];
+  return sectionsOf(standing).map(({ text }) => text).join('\n\n');
+}
+
+export interface RenderedSection {
+  readonly member: keyof Standing;
+  readonly text: string;
+}
+
+/** Each section of well-formed `standing` that is not blank, between its tags. */
+export function sectionsOf(standing: Standing): readonly RenderedSection[] {
+  const sections: RenderedSection[] = [];
   for (const { member, tag, clean } of SECTIONS) {
     const text = standing[member];
     if (text === undefined || isBlank(text)) continue;
-    sections.push(`<${tag}>\n${escapeText(clean(text))}\n</${tag}>`);
+    sections.push({ member, text: `<${tag}>\n${escapeText(clean(text))}\n</${tag}>` });
   }
-  return sections.join('\n\n');
+  return sections;
 }
