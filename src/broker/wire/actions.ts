@@ -14,6 +14,7 @@ import {
   PAGE_MAX_EVENTS,
   RECORD_MAX_BYTES,
 } from './limits.ts';
+import { strayMessage } from './page.ts';
 import * as scalars from './scalars.ts';
 import { argument, oneOf, opaque, u32, u64, unsigned } from './scalars.ts';
 import { flag, list, object, optional } from './shape.ts';
@@ -38,6 +39,14 @@ function action<Args, Outcome>(
 }
 
 const published = object({ eventId: scalars.eventId, kind: u32, createdAt: u64 });
+
+/** An action that ends in one event of this very kind, the one that its section of the specification names. */
+function publishes<Args>(kind: number, args: Field<Args>): Action<Args, Read<typeof published>> {
+  return action(args, published, (_args, outcome) => ofKind(kind, outcome));
+}
+
+/** NIP-AE's engram, in which `storage.*` keeps its records. */
+const MEMORY_KIND = 30_174;
 
 /** A signed event as it travels: the seven members of NIP-01, verbatim. */
 const event = object({
@@ -99,6 +108,10 @@ function atLeastOne(names: Readonly<Record<string, unknown>>): (value: object) =
   return (value) => (Object.keys(value).some((name) => name in names) ? undefined : expected);
 }
 
+function ofKind(expected: number, { kind }: { readonly kind: number }): string | undefined {
+  return kind === expected ? undefined : `kind: found ${kind}, expected ${expected}`;
+}
+
 function ascending(names: readonly string[]): string | undefined {
   const sorted = names.every((name, index) => index === 0 || (names[index - 1] ?? '') < name);
   return sorted ? undefined : 'lexicographic order without duplicates';
@@ -121,19 +134,20 @@ export const ACTIONS = {
     object({ messages: list(event), nextCursor: optional(scalars.cursor) }),
     (args, { messages }) =>
       messages.length <= pageLimit(args)
-        ? undefined
+        ? strayMessage(args, messages)
         : `messages: found ${messages.length}, asked for ${pageLimit(args)}`,
   ),
-  'message.post': action(object(post), published),
-  'message.reply': action(object({ ...post, replyToEventId: argument.eventId }), published),
-  'reaction.add': action(
+  'message.post': publishes(9, object(post)),
+  'message.reply': publishes(9, object({ ...post, replyToEventId: argument.eventId })),
+  'reaction.add': publishes(
+    7,
     object({ channelId: argument.channel, targetEventId: argument.eventId, reaction: argument.reaction }),
-    published,
   ),
-  'profile.set': action(refine(object(profileFields), atLeastOne(profileFields)), published),
+  'profile.set': publishes(0, refine(object(profileFields), atLeastOne(profileFields))),
   'storage.address': action(
     object({ slug: argument.slug }),
     object({ authorPubkey: scalars.pubkey, kind: u32, dTag: scalars.hex }),
+    (_args, outcome) => ofKind(MEMORY_KIND, outcome),
   ),
   'storage.get': action(
     object({ slug: argument.slug }),
@@ -143,13 +157,13 @@ export const ACTIONS = {
       return expected === undefined ? undefined : `value: expected ${expected}`;
     },
   ),
-  'storage.put': action(
+  'storage.put': publishes(
+    MEMORY_KIND,
     // The record's size is the only upper bound of the value, which no text of more bytes than that can meet.
     refine(object({ slug: argument.slug, value: opaque(RECORD_MAX_BYTES) }), fitsRecord),
-    published,
   ),
-  'presence.set': action(object({ status: oneOf('online', 'away', 'offline') }), published),
-  'typing.set': action(object({ channelId: argument.channel }), published),
+  'presence.set': publishes(20_001, object({ status: oneOf('online', 'away', 'offline') })),
+  'typing.set': publishes(20_002, object({ channelId: argument.channel })),
   'observer.emit': action(
     // Written by the shape itself, `frames` is the very compact form that the limit is about.
     refine(frames, (args) =>
@@ -161,7 +175,7 @@ export const ACTIONS = {
     ({ frames: sent }, { accepted }) =>
       accepted <= sent.length ? undefined : `accepted: found ${accepted}, submitted ${sent.length}`,
   ),
-  'liveness.ping': action(object({ channelId: argument.channel, turnId: argument.scalar }), published),
+  'liveness.ping': publishes(24_200, object({ channelId: argument.channel, turnId: argument.scalar })),
   'agents.create': action(
     object({
       channelId: argument.channel,

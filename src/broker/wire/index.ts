@@ -31,5 +31,5 @@ export { fromWireEvent, toWireEvent } from './events.ts';
 export { ERROR_CODES } from './codes.ts';
 export type { FailedCode, IndeterminateCode } from './codes.ts';
 export { digestOf } from './digest.ts';
-export { REQUEST_LIMITS } from './limits.ts';
+export { REQUEST_LIMITS, RESULT_LIMITS } from './limits.ts';
 export type { BodyLimits } from './limits.ts';

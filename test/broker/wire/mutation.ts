@@ -5,6 +5,8 @@
 import { membersOf } from './samples.ts';
 
 export class Dice {
+  /** How often each kind of damage was done. */
+  readonly damage = new Map<string, number>();
   private state: number;
 
   constructor(seed: number) {
@@ -21,6 +23,14 @@ export class Dice {
 
   below(count: number): number {
     return Math.floor(this.fraction() * count);
+  }
+
+  /** One of `count` ways to damage `what`, and notes which. */
+  kind(what: string, count: number): number {
+    const kind = this.below(count);
+    const name = `${what} ${kind}`;
+    this.damage.set(name, (this.damage.get(name) ?? 0) + 1);
+    return kind;
   }
 
   one<T>(items: readonly [T, ...T[]]): T {
@@ -139,14 +149,14 @@ const WORDS: readonly [string, ...string[]] = [
 ];
 const NAMES: readonly [string, ...string[]] = [
   'requestId', 'protocolVersion', 'action', 'args', 'limit', 'mentions', 'value', 'pubkey', 'name', 'displayName',
-  'replayed', 'error', 'outcome', 'message', 'owner', '__proto__', 'constructor', 'toString', '', 'Type',
+  'replayed', 'error', 'outcome', 'message', 'owner', '__proto__', 'constructor', 'toString', '', 'Type', 'x\udc00',
 ];
 
 /** 255 bytes, the most a slug may have. */
 const LONG_SLUG = `mem/${`${'a'.repeat(64)}/`.repeat(3)}${'a'.repeat(56)}`;
 
 function damageText(text: string, dice: Dice): string {
-  switch (dice.below(9)) {
+  switch (dice.kind('text', 9)) {
     case 0:
       return dice.one(EDGES) + text;
     case 1:
@@ -169,7 +179,7 @@ function damageText(text: string, dice: Dice): string {
 }
 
 function stray(dice: Dice): Tree {
-  switch (dice.below(7)) {
+  switch (dice.kind('stray', 7)) {
     case 0:
       return null;
     case 1:
@@ -221,7 +231,7 @@ function damage(tree: Tree, dice: Dice): void {
   const places = placesIn(tree);
   const place = places[dice.below(places.length)];
   if (place === undefined) return;
-  switch (dice.below(12)) {
+  switch (dice.kind('place', 12)) {
     case 0:
       place.remove();
       break;
@@ -263,7 +273,7 @@ function quote(text: string, dice: Dice, spaced: boolean): string {
 /** At most a byte is wrong with `bytes`, or their encoding is. */
 function damageBytes(bytes: Uint8Array, dice: Dice): Uint8Array {
   const at = dice.below(bytes.length);
-  switch (dice.below(7)) {
+  switch (dice.kind('bytes', 7)) {
     case 0:
       return Uint8Array.from(bytes, (byte, index) => (index === at ? dice.below(256) : byte));
     case 1:

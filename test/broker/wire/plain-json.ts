@@ -21,20 +21,27 @@ export class Pairs {
 
 const MAX_DEPTH = 8;
 
-/** The document breaks a rule of NIP-BA. */
-export class Invalid extends Error {}
+/** The document breaks the rule of NIP-BA that `rule` names. */
+export class Invalid extends Error {
+  readonly rule: string;
+  constructor(rule: string) {
+    super(rule);
+    this.rule = rule;
+  }
+}
 
 /** No null, no repeated name, no unpaired surrogate, no endless nesting; at any depth. */
 export function checkStrict(value: Plain, depth: number): void {
-  if (value === null) throw new Invalid();
-  if (typeof value === 'string' && /\p{Surrogate}/u.test(value)) throw new Invalid();
+  if (value === null) throw new Invalid('null');
+  if (typeof value === 'string' && /\p{Surrogate}/u.test(value)) throw new Invalid('surrogate');
   if (!(value instanceof Pairs) && !Array.isArray(value)) return;
-  if (depth > MAX_DEPTH) throw new Invalid();
+  if (depth > MAX_DEPTH) throw new Invalid('depth');
   const children: readonly Plain[] = value instanceof Pairs ? value.list.map(([, child]) => child) : value;
   for (const child of children) checkStrict(child, depth + 1);
   if (!(value instanceof Pairs)) return;
   const names = value.list.map(([name]) => name);
-  if (names.some((name) => /\p{Surrogate}/u.test(name)) || new Set(names).size !== names.length) throw new Invalid();
+  if (names.some((name) => /\p{Surrogate}/u.test(name))) throw new Invalid('surrogate in a name');
+  if (new Set(names).size !== names.length) throw new Invalid('repeated name');
 }
 
 /** UTF-8 JSON with nothing lost, or undefined. */

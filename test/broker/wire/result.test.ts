@@ -21,6 +21,7 @@ import {
   KEY_TWO,
   NO_POINT,
   OTHER_CHANNEL,
+  OTHER_ID,
   SAMPLES,
   successOf,
 } from './samples.ts';
@@ -177,6 +178,50 @@ describe('readResult: what an outcome must have in common with its request', () 
     expect(fields('target')).toBe('outcome.updatedFields[0]');
   });
 
+  it('an event that was published is of the kind of its action, and a memory address of the kind of memory', () => {
+    const kinds = {
+      'message.post': 9, 'message.reply': 9, 'reaction.add': 7, 'profile.set': 0, 'storage.put': 30_174,
+      'storage.address': 30_174, 'presence.set': 20_001, 'typing.set': 20_002, 'liveness.ping': 24_200,
+    } as const;
+    for (const action of ACTION_NAMES.filter((name) => 'kind' in SAMPLES[name].outcome)) {
+      const own = Object.entries(kinds).find(([name]) => name === action)?.[1];
+      expect(outcome(action, { kind: own })).toBe('accepted');
+      for (const kind of [1, 9, 30_174, 20_001].filter((each) => each !== own)) {
+        expect(outcome(action, { kind })).toBe('outcome.kind');
+      }
+    }
+    expect(Object.keys(kinds).length).toBe(9);
+  });
+
+  it('messages are in the channel, the thread and the mentions that were asked for, by their tags', () => {
+    const read = (asked: object, ...tags: readonly string[][]): string =>
+      outcome('channel.read', { messages: [EVENT, { ...EVENT, id: OTHER_ID, tags }] }, { channelId: CHANNEL, ...asked });
+    const here = ['h', CHANNEL];
+    const stray = 'outcome.messages[1]';
+    expect(read({}, here)).toBe('accepted');
+    expect(read({})).toBe(stray);
+    expect(read({}, ['h', OTHER_CHANNEL])).toBe(stray);
+    expect(read({}, ['h', CHANNEL.toUpperCase()])).toBe(stray);
+    expect(read({}, ['p', CHANNEL])).toBe(stray);
+
+    const thread = { rootEventId: EVENT_ID };
+    expect(read(thread, here)).toBe(stray);
+    expect(read(thread, here, ['e', EVENT_ID, '', 'reply'])).toBe('accepted');
+    expect(read(thread, here, ['e', EVENT_ID.toUpperCase(), '', 'root'], ['e', OTHER_ID, '', 'reply'])).toBe('accepted');
+    // A nested parent is no root, and an unmarked link is no thread.
+    expect(read(thread, here, ['e', OTHER_ID, '', 'root'], ['e', EVENT_ID, '', 'reply'])).toBe(stray);
+    expect(read(thread, here, ['e', EVENT_ID])).toBe(stray);
+    expect(read(thread, here, ['e', EVENT_ID, '', 'mention'])).toBe(stray);
+    // The last of a marker counts, and one whose id is none does not.
+    expect(read(thread, here, ['e', EVENT_ID, '', 'root'], ['e', OTHER_ID, '', 'root'])).toBe(stray);
+    expect(read(thread, here, ['e', EVENT_ID, '', 'root'], ['e', 'x', '', 'root'])).toBe('accepted');
+
+    expect(read({ mentionsOnly: true }, here)).toBe(stray);
+    expect(read({ mentionsOnly: true }, here, ['p'])).toBe(stray);
+    expect(read({ mentionsOnly: true }, here, ['p', KEY_ONE])).toBe('accepted');
+    expect(read({ mentionsOnly: false }, here)).toBe('accepted');
+  });
+
   it('a stored value fits its record, and may be empty or blank', () => {
     for (const value of ['', ' ', 'x'.repeat(65_535 - 28)]) expect(outcome('storage.get', { value })).toBe('accepted');
     expect(outcome('storage.get', { value: 'x'.repeat(65_536 - 28) })).toBe('outcome.value');
@@ -199,7 +244,7 @@ describe('readResult: members of outcomes', () => {
   it('kinds fit u32 and times u64, exactly', () => {
     const published = (name: string, lexeme: string): unknown => {
       const text = TEXT.replace(new RegExp(`"${name}":\\d+`), `"${name}":${lexeme}`);
-      const reading = readResult(bytesOf(text), request('message.post'));
+      const reading = parseResult(bytesOf(text));
       return reading.ok && 'outcome' in reading.result ? Object.entries(reading.result.outcome) : 'refused';
     };
     expect(published('kind', '4294967295')).toContainEqual(['kind', 4_294_967_295]);
@@ -216,7 +261,9 @@ describe('readResult: members of outcomes', () => {
     expect(one({})).toBe('accepted');
     for (const name of Object.keys(EVENT)) expect(one({ [name]: undefined })).toBe(`outcome.messages[0].${name}`);
     expect(one({ relay: 'r' })).toBe('outcome.messages[0].relay');
-    for (const tags of [[], [[]], [['']], [['a', 'b', 'c']]]) expect(one({ tags })).toBe('accepted');
+    for (const tags of [[], [[]], [['']], [['a', 'b', 'c']]]) {
+      expect(one({ tags: [...EVENT.tags, ...tags] })).toBe('accepted');
+    }
     for (const tags of [{}, ['a'], [[1]], [['a', null]], 'a']) {
       expect(one({ tags })).toMatch(/^outcome.messages\[0\].tags/);
     }

@@ -18,12 +18,15 @@ export const EVENT = {
   pubkey: KEY_ONE,
   created_at: 1_760_000_000,
   kind: 9,
-  tags: [['h', CHANNEL], ['e', OTHER_ID, '', 'reply'], []],
+  tags: [['h', CHANNEL], ['e', OTHER_ID, '', 'reply'], ['p', KEY_TWO], []],
   content: 'hello 🐝',
   sig: '0123456789abcdef'.repeat(8),
 };
 
-const PUBLISHED = { eventId: EVENT_ID, kind: 9, createdAt: 1_760_000_000 };
+function published(kind: number): Sample['outcome'] {
+  return { eventId: EVENT_ID, kind, createdAt: 1_760_000_000 };
+}
+
 const AGENT = { agentPubkey: KEY_TWO, displayName: 'Worker' };
 const PATCH = {
   displayName: 'Worker',
@@ -44,26 +47,26 @@ export const SAMPLES: Readonly<Record<ActionName, Sample>> = {
     args: { channelId: CHANNEL, rootEventId: EVENT_ID, mentionsOnly: true, cursor: 'c:1', limit: 3 },
     outcome: { messages: [EVENT, EVENT], nextCursor: 'c:2' },
   },
-  'message.post': { args: { channelId: CHANNEL, content: ' hi ', mentions: [KEY_ONE, KEY_TWO] }, outcome: PUBLISHED },
+  'message.post': { args: { channelId: CHANNEL, content: ' hi ', mentions: [KEY_ONE, KEY_TWO] }, outcome: published(9) },
   'message.reply': {
     args: { channelId: CHANNEL, content: 'hi', mentions: [KEY_ONE], replyToEventId: EVENT_ID },
-    outcome: PUBLISHED,
+    outcome: published(9),
   },
-  'reaction.add': { args: { channelId: CHANNEL, targetEventId: EVENT_ID, reaction: '🐝' }, outcome: PUBLISHED },
+  'reaction.add': { args: { channelId: CHANNEL, targetEventId: EVENT_ID, reaction: '🐝' }, outcome: published(7) },
   'profile.set': {
     args: { displayName: 'Bee', about: 'Busy.', picture: 'https://b.example/p.png' },
-    outcome: PUBLISHED,
+    outcome: published(0),
   },
   'storage.address': { args: { slug: 'mem/a' }, outcome: { authorPubkey: KEY_ONE, kind: 30_174, dTag: OTHER_ID } },
   'storage.get': { args: { slug: 'core' }, outcome: { value: '' } },
-  'storage.put': { args: { slug: 'mem/a/b-c_d', value: '\n v "\\/\u0001' }, outcome: PUBLISHED },
-  'presence.set': { args: { status: 'away' }, outcome: PUBLISHED },
-  'typing.set': { args: { channelId: CHANNEL }, outcome: PUBLISHED },
+  'storage.put': { args: { slug: 'mem/a/b-c_d', value: '\n v "\\/\u0001' }, outcome: published(30_174) },
+  'presence.set': { args: { status: 'away' }, outcome: published(20_001) },
+  'typing.set': { args: { channelId: CHANNEL }, outcome: published(20_002) },
   'observer.emit': {
     args: { frames: [{ kind: 'acp_read', payload: '{"a":1}' }, { kind: 'b', payload: ' x' }] },
     outcome: { accepted: 2 },
   },
-  'liveness.ping': { args: { channelId: CHANNEL, turnId: 'turn-1' }, outcome: PUBLISHED },
+  'liveness.ping': { args: { channelId: CHANNEL, turnId: 'turn-1' }, outcome: published(24_200) },
   'agents.create': { args: { channelId: CHANNEL, ...PATCH }, outcome: { ...AGENT, channelId: CHANNEL } },
   'agents.update': {
     args: { target: { pubkey: KEY_TWO }, ...PATCH },

@@ -14,10 +14,22 @@ import type { ActionName, BrokerRequest } from '../../../src/broker/wire/index.t
 import { checkRequest, checkResult } from './plain-checker.ts';
 import type { Value } from './plain-checker.ts';
 import { Dice, mutatedBody } from './mutation.ts';
-import { errorOf, EVENT, KEY_ONE, membersOf, OTHER_CHANNEL, requestOf, SAMPLES, successOf } from './samples.ts';
+import {
+  CHANNEL,
+  errorOf,
+  EVENT,
+  EVENT_ID,
+  KEY_ONE,
+  membersOf,
+  OTHER_CHANNEL,
+  OTHER_ID,
+  requestOf,
+  SAMPLES,
+  successOf,
+} from './samples.ts';
 
-/** Bodies of each sort. 20,000 take seconds, 200,000 a minute or two. */
-const ROUNDS = Number(process.env['WIRE_ROUNDS'] ?? 20_000);
+/** Bodies of each sort, so twice as many in all: half a minute. */
+const ROUNDS = Number(process.env['WIRE_ROUNDS'] ?? 100_000);
 const SEED = Number(process.env['WIRE_SEED'] ?? 20_261_130);
 const MAX_BYTES = 200_000;
 
@@ -45,7 +57,7 @@ function readAsVerdict(body: Uint8Array): unknown {
 }
 
 class Tally {
-  private readonly counts = new Map<string, number>();
+  readonly counts = new Map<string, number>();
   add(name: string): void {
     this.counts.set(name, (this.counts.get(name) ?? 0) + 1);
   }
@@ -55,14 +67,39 @@ class Tally {
   }
 }
 
+/** Every rule by the name that the plain checker gives it; one that is never broken proves nothing. */
+const ANY_BODY = [
+  'Cursor', 'a column missing', 'a point', 'a strange column', 'a text', 'an object', 'blank Name', 'depth', 'long Name',
+  'null', 'repeated name', 'surrogate', 'surrogate in a name', 'Channel', 'Hex', 'Pubkey', 'range of u32', 'syntax of u32',
+];
+const REQUEST_RULES = [
+  'Slug', 'a mutable field', 'a profile field', 'array of frames', 'array of mentions', 'bool', 'count of frames',
+  'count of mentions', 'frames to emit', 'long Slug', 'long about', 'long content', 'long payload', 'long prompt',
+  'long reaction', 'long scalar', 'mode', 'one selector', 'presence', 'range of limit', 'record to put', 'request type',
+  'six members', 'syntax of limit', 'blank about', 'blank content', 'blank payload', 'blank prompt', 'blank reaction',
+  'blank scalar', 'blank value', ...ANY_BODY.filter((rule) => !rule.endsWith('u32')),
+];
+const RESULT_RULES = [
+  'a JSON object', 'a member missing', 'a stranger', 'action echo', 'array of events', 'array of strings', 'array of tags',
+  'channel of a message', 'created channel', 'error members', 'error shape', 'field order', 'hex128', 'hex64', 'kind',
+  'mention in a message', 'page', 'range of u64', 'receipts', 'record got', 'replayed', 'request id echo', 'result type',
+  'result version', 'selected agent', 'status', 'status and code', 'supplied fields', 'syntax of u64',
+  'thread of a message', ...ANY_BODY,
+];
+
+const ALL_DAMAGE = Object.entries({ bytes: 7, place: 12, stray: 7, text: 9 })
+  .flatMap(([what, count]) => Array.from({ length: count }, (_, kind) => `${what} ${kind}`))
+  .sort();
+
 describe('the reader and the plain checker', () => {
   it('agree on damaged requests', { timeout: 600_000 }, () => {
     const dice = new Dice(SEED);
     const tally = new Tally();
+    const rules = new Tally();
     for (let round = 0; round < ROUNDS; round += 1) {
       const action = ACTION_NAMES[round % ACTION_NAMES.length] ?? 'channel.read';
       const body = mutatedBody(requestOf(action, SAMPLES[action].args), dice);
-      const verdict = checkRequest(body, MAX_BYTES);
+      const verdict = checkRequest(body, MAX_BYTES, (rule) => rules.add(rule));
       agree(readAsVerdict(body), verdict, round, body);
       tally.add(verdict.sort === 'refused' ? verdict.code : verdict.sort);
       if (verdict.sort !== 'accepted') continue;
@@ -80,17 +117,20 @@ describe('the reader and the plain checker', () => {
     expect(tally.share('unsupported_action_version')).toBeGreaterThan(0.002);
     expect(tally.share('unknown_action')).toBeGreaterThan(0.01);
     for (const name of ACTION_NAMES) expect(tally.share(name)).toBeGreaterThan(0.01);
+    expect([...rules.counts.keys()].sort()).toEqual([...REQUEST_RULES].sort());
+    expect([...dice.damage.keys()].sort()).toEqual(ALL_DAMAGE);
   });
 
   it('agree on damaged results', { timeout: 600_000 }, () => {
     const dice = new Dice(SEED + 1);
     const tally = new Tally();
+    const rules = new Tally();
     for (let round = 0; round < ROUNDS; round += 1) {
       const action = ACTION_NAMES[round % ACTION_NAMES.length] ?? 'channel.read';
       const request = someRequest(action, dice);
       const body = mutatedBody(someResult(action, dice), dice);
       const reading = readResult(body, request);
-      const verdict = checkResult(body, { ...request, args: asValue(request.args) });
+      const verdict = checkResult(body, { ...request, args: asValue(request.args) }, (rule) => rules.add(rule));
       agree(reading.ok ? { sort: 'accepted', result: reading.result } : { sort: 'no verdict' }, verdict, round, body);
       tally.add(verdict.sort);
       if (!reading.ok) continue;
@@ -102,13 +142,30 @@ describe('the reader and the plain checker', () => {
     expect(tally.share('succeeded')).toBeGreaterThan(0.15);
     expect(tally.share('failed')).toBeGreaterThan(0.01);
     expect(tally.share('indeterminate')).toBeGreaterThan(0.01);
+    expect([...rules.counts.keys()].sort()).toEqual([...RESULT_RULES].sort());
+    expect([...dice.damage.keys()].sort()).toEqual(ALL_DAMAGE);
   });
 });
+
+/** Tags of messages that are inside or outside the channel, the thread and the mentions that a read may ask for. */
+const TAGS: readonly [string[][], ...string[][][]] = [
+  [['h', CHANNEL]],
+  [['h', OTHER_CHANNEL], ['h', CHANNEL], ['p']],
+  [['h', OTHER_CHANNEL], ['p', KEY_ONE]],
+  [['h', CHANNEL], ['e', OTHER_ID, '', 'root'], ['e', EVENT_ID, '', 'reply'], ['p', KEY_ONE]],
+  [['h', CHANNEL], ['e', OTHER_ID.toUpperCase(), '', 'root'], ['p', '']],
+  [['h', CHANNEL], ['e', EVENT_ID, '', 'root'], ['e', OTHER_ID, '', 'root'], ['e', 'x', '', 'root'], ['p', KEY_ONE]],
+  [['h', CHANNEL], ['e', OTHER_ID], ['e', OTHER_ID, '', 'mention'], ['p', KEY_ONE]],
+];
 
 /** The sample request, or one whose echoes and bounds the sample outcome may miss. */
 function someRequest(action: ActionName, dice: Dice): BrokerRequest {
   const changed: Readonly<Partial<Record<ActionName, Readonly<Record<string, unknown>>>>> = {
-    'channel.read': { limit: dice.one([1, 2, 100, 500, undefined]) },
+    'channel.read': {
+      limit: dice.one([1, 2, 100, 500, undefined]),
+      rootEventId: dice.one([EVENT_ID, OTHER_ID, undefined]),
+      mentionsOnly: dice.happens(0.5),
+    },
     'agents.create': { channelId: OTHER_CHANNEL },
     'agents.update': { target: dice.one([{ name: 'Worker' }, { pubkey: KEY_ONE }]), model: undefined },
     'agents.delete': { target: { pubkey: KEY_ONE } },
@@ -125,9 +182,10 @@ function someResult(action: ActionName, dice: Dice): unknown {
   const indeterminate = errorOf('indeterminate', dice.one(['outcome_unknown', 'internal']));
   if (dice.happens(0.2)) return { ...dice.one([failed, indeterminate]), ...replayed };
   const outcome = SAMPLES[action].outcome;
-  if (action !== 'channel.read' || dice.happens(0.8)) return { ...successOf(action, outcome), ...replayed };
-  const length = dice.happens(0.2) ? dice.one([100, 101]) : 4;
-  return { ...successOf(action, { messages: Array.from({ length }, () => EVENT) }), ...replayed };
+  if (action !== 'channel.read' || dice.happens(0.6)) return { ...successOf(action, outcome), ...replayed };
+  const length = dice.happens(0.2) ? dice.one([100, 101]) : dice.below(5);
+  const tags = dice.one(TAGS);
+  return { ...successOf(action, { messages: Array.from({ length }, () => ({ ...EVENT, tags })) }), ...replayed };
 }
 
 /** `value` as a writer sends it: its optional booleans are omitted when false. */
