@@ -1,5 +1,5 @@
 /**
- * What the head of a request must be before its body is looked at: for this host, and from no other page. Both Host
+ * What the head of a request must be before its body is looked at: for this host, and from no other page. Target, Host
  * and Origin are compared whole, never by prefix. NIP-BA "Session and transport".
  */
 import type { IncomingMessage } from 'node:http';
@@ -10,7 +10,7 @@ export interface HeadRefusal {
 }
 
 /** Why a request is refused whatever it asks for, or undefined. */
-export function refusalOf({ headersDistinct: headers, socket }: IncomingMessage): HeadRefusal | undefined {
+export function refusalOf({ headersDistinct: headers, socket, url: target = '' }: IncomingMessage): HeadRefusal | undefined {
   const { localAddress, localPort } = socket;
   if (localAddress === undefined || localPort === undefined)
     return { httpStatus: 400, detail: 'the connection is gone' };
@@ -18,6 +18,10 @@ export function refusalOf({ headersDistinct: headers, socket }: IncomingMessage)
   const [host = '', ...moreHosts] = headers['host'] ?? [];
   if (moreHosts.length > 0 || !authorities.includes(host.toLowerCase())) {
     return { httpStatus: 403, detail: 'Host: expected the loopback authority of this endpoint' };
+  }
+  // RFC 9112 3.2.2: a target with an authority overrules Host, so it is held to the same.
+  if (!target.startsWith('/') && !authorities.includes(targetAuthority(target))) {
+    return { httpStatus: 403, detail: 'request target: expected a path, or the loopback authority of this endpoint' };
   }
   // A browser names the page; our own clients are no pages and send none.
   const origins = headers['origin'] ?? [];
@@ -28,6 +32,11 @@ export function refusalOf({ headersDistinct: headers, socket }: IncomingMessage)
     return { httpStatus: 415, detail: 'Content-Encoding: expected none' };
   }
   return undefined;
+}
+
+/** Of an absolute-form target; whatever else a target may be has none that is ours. */
+function targetAuthority(target: string): string {
+  return /^http:\/\/([^/?#]*)/i.exec(target)?.[1]?.toLowerCase() ?? '';
 }
 
 /** The bearer credential, when there is exactly one Authorization header of that scheme. */

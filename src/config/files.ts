@@ -12,6 +12,7 @@ export type Read<T> = ({ readonly ok: true } & T) | { readonly ok: false; readon
 
 const MAX_KEY_FILE_BYTES = 4_096;
 const OTHERS = 0o077;
+const MISSING = 'does not exist';
 
 export function readKeyFile(
   path: string, writtenPath: string,
@@ -29,44 +30,51 @@ export function readKeyFile(
   return key.ok ? key : no(`${shown(label)}: ${key.detail}`);
 }
 
+type ReadText =
+  | { readonly ok: true; readonly text: string; readonly stats: Stats }
+  /** `reason` follows the file's name, `sentence` holds both. */
+  | { readonly ok: false; readonly sentence: string; readonly reason: string; readonly isMissing: boolean };
+
 /** A UTF-8 text without byte order mark and with LF line breaks. `label` is the path as the config writes it. */
-export function readSmallFile(
-  path: string, label: string, maxBytes: number,
-): Read<{ readonly text: string; readonly stats: Stats }> {
+export function readSmallFile(path: string, label: string, maxBytes: number): ReadText {
+  const unreadable = (reason: string): ReadText => (
+    { ok: false, sentence: `found ${shown(label)}, which ${reason}`, reason, isMissing: reason === MISSING }
+  );
   let descriptor: number | undefined;
   try {
     // Non-blocking: a named pipe in a file's place would wait for ever.
     descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
     const stats = fstatSync(descriptor);
-    if (!stats.isFile()) return no(`found ${shown(label)}, which is not a file`);
-    if (stats.size > maxBytes) return no(`${shown(label)} has ${stats.size} bytes, expected at most ${maxBytes}`);
+    if (!stats.isFile()) return unreadable('is not a file');
+    if (stats.size > maxBytes) return unreadable(`has ${stats.size} bytes, expected at most ${maxBytes}`);
     const bytes = Buffer.alloc(stats.size);
     const length = readSync(descriptor, bytes);
     // A byte order mark is dropped by the decoder.
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes.subarray(0, length));
     return { ok: true, text: text.replaceAll('\r\n', '\n'), stats };
   } catch (error) {
-    return no(`found ${shown(label)}, ${reasonOf(error)}`);
+    return unreadable(reasonOf(error));
   } finally {
     if (descriptor !== undefined) closeSync(descriptor);
   }
 }
 
+/** Why a file cannot be read, as it follows its name. */
 export function reasonOf(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   switch (code) {
     case 'ENOENT':
     case 'ENOTDIR':
-      return 'which does not exist';
+      return MISSING;
     case 'EACCES':
     case 'EPERM':
-      return 'which this user may not read';
+      return 'cannot be read by this user';
     case 'EISDIR':
-      return 'which is a directory';
+      return 'is a directory';
     case 'ERR_ENCODING_INVALID_ENCODED_DATA':
-      return 'which is not UTF-8 text';
+      return 'is not UTF-8 text';
     default:
-      return `which cannot be read (${typeof code === 'string' ? code : 'unknown error'})`;
+      return `cannot be read (${typeof code === 'string' ? code : 'unknown error'})`;
   }
 }
 

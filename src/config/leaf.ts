@@ -99,8 +99,11 @@ export function publicKey(expected: string): Leaf<Pubkey> {
   return leaf(expected, (value): Pubkey | Mistake | undefined => {
     // 64 digits without quotation marks are a number to YAML.
     if (typeof value === 'number') return new Mistake(`found a number, expected ${expected}; put it in quotes`);
-    const parsed = typeof value === 'string' ? parsePubkey(value) : undefined;
-    return parsed?.ok === true ? parsed.pubkey : undefined;
+    if (typeof value !== 'string') return undefined;
+    const parsed = parsePubkey(value);
+    if (parsed.ok) return parsed.pubkey;
+    const mixed = `found an npub in mixed case, expected ${expected}, all lower or all upper case`;
+    return parsed.code === 'mixed_case' ? new Mistake(mixed) : undefined;
   });
 }
 

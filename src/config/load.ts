@@ -29,7 +29,7 @@ export interface Machine {
 /** Throws `Failure('config')` with a one-line message. Reads the key files it names and nothing else. */
 export function loadConfig(path: string, machine: Machine = { cores: availableParallelism() }): Config {
   const file = readSmallFile(resolve(path), path, MAX_FILE_BYTES);
-  if (!file.ok) throw new Failure('config', `config: ${file.sentence}; skep init writes one`);
+  if (!file.ok) throw new Failure('config', `config: ${shown(path)} ${file.reason}${file.isMissing ? '; skep init writes one' : ''}`);
   const parsed = parseSource(file.text);
   if (!parsed.ok) throw new Failure('config', `${shown(path)}:${parsed.line}: ${parsed.detail}`);
   const fail: Fail = (member, sentence) => {

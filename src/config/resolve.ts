@@ -120,7 +120,7 @@ function resolveDirectory(path: string, label: string, fail: (sentence: string) 
     return statSync(path).isDirectory() ? path : fail(`found ${shown(label)}, which is not a directory`);
   } catch (error) {
     if (!(error instanceof Error && 'syscall' in error)) throw error;
-    return fail(`found ${shown(label)}, ${reasonOf(error)}`);
+    return fail(`found ${shown(label)}, which ${reasonOf(error)}`);
   }
 }
 

@@ -2,6 +2,7 @@
  * The one schema of `skep.yaml`: every member, its default and its bounds. Members are closed: a name that is not here
  * is a mistake, never ignored. What needs the disk or two members at once is checked in `resolve.ts`.
  */
+import { isIP } from 'node:net';
 import { z } from 'zod';
 import { adapterNames, customAdapter, findAdapter } from '../../adapters/index.ts';
 import type { AdapterProfile } from '../../adapters/index.ts';
@@ -32,7 +33,12 @@ const relay = leaf('embedded, or a URL that begins with ws:// or wss://', (value
 });
 
 const host = leaf('an IP address or localhost', (value) =>
-  typeof value === 'string' && /^(?:localhost|[0-9a-f.:]{2,45})$/i.test(value) ? value : undefined);
+  typeof value === 'string' && isListenable(value) ? value : undefined);
+
+/** A zone (`%eth0`) has no place in a URL. */
+function isListenable(text: string): boolean {
+  return (isIP(text) !== 0 && !text.includes('%')) || text.toLowerCase() === 'localhost';
+}
 
 const embedded = closed(
   {

@@ -8,10 +8,15 @@ import type { Pubkey, Random, Refusal } from '../model/index.ts';
 import { isXOnly, publicKeyOf } from './curve.ts';
 
 /** An npub, or 64 hex characters in either case, as a pubkey on the curve. */
-export function parsePubkey(text: string): { readonly ok: true; readonly pubkey: Pubkey } | Refusal<'pubkey'> {
+export function parsePubkey(text: string): { readonly ok: true; readonly pubkey: Pubkey } | Refusal<'pubkey' | 'mixed_case'> {
   const trimmed = text.trim();
   if (/^nsec1/i.test(trimmed)) return refuse('pubkey', 'expected a public key (npub or hex), found a secret key; replace it');
-  const hex = /^npub1/i.test(trimmed) ? decodeAs('npub', trimmed.toLowerCase()) : trimmed.toLowerCase();
+  const isNpub = /^npub1/i.test(trimmed);
+  if (isNpub && isMixedCase(trimmed)) {
+    // BIP-173: what was mixed on its way may have been changed in other ways, too.
+    return refuse('mixed_case', 'expected an npub all in lower or all in upper case, found both');
+  }
+  const hex = isNpub ? decodeAs('npub', trimmed.toLowerCase()) : trimmed.toLowerCase();
   const pubkey = typeof hex === 'string' ? asPubkey(hex) : undefined;
   if (pubkey === undefined || !isXOnly(Buffer.from(pubkey, 'hex'))) {
     return refuse('pubkey', `expected an npub or 64 hex characters of a public key, found ${describe(trimmed)}`);
@@ -26,7 +31,11 @@ export function parseSecretKey(
   const trimmed = text.replace(/^\uFEFF/, '').trim();
   const expected = 'expected an nsec or 64 hex characters of a secret key';
   if (/^npub1/i.test(trimmed)) return refuse('secret_key', `${expected}, found a public key (npub)`);
-  const decoded = /^nsec1/i.test(trimmed) ? decodeAs('nsec', trimmed.toLowerCase()) : undefined;
+  const isNsec = /^nsec1/i.test(trimmed);
+  if (isNsec && isMixedCase(trimmed)) {
+    return refuse('secret_key', 'expected an nsec all in lower or all in upper case, found both');
+  }
+  const decoded = isNsec ? decodeAs('nsec', trimmed.toLowerCase()) : undefined;
   const bytes = decoded ?? (/^[0-9a-f]{64}$/i.test(trimmed) ? Buffer.from(trimmed, 'hex') : undefined);
   const secretKey = bytes instanceof Uint8Array ? new Uint8Array(bytes) : undefined;
   const xOnly = secretKey === undefined ? undefined : publicKeyOf(secretKey);
@@ -48,6 +57,10 @@ export function newSecretKey(random: Random): { readonly secretKey: Uint8Array; 
 /** The npub of a pubkey, for people. */
 export function toNpub(pubkey: Pubkey): string {
   return npubEncode(pubkey);
+}
+
+function isMixedCase(text: string): boolean {
+  return text !== text.toLowerCase() && text !== text.toUpperCase();
 }
 
 function decodeAs(type: 'npub' | 'nsec', text: string): string | Uint8Array | undefined {

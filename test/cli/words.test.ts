@@ -53,8 +53,8 @@ describe('a mistake is one line and exit code 2', () => {
     [['up', '--log-level', 'loud'], 'option \'--log-level <level>\' argument \'loud\' is invalid. Allowed choices are debug, info, warn, error, silent.; see skep --help'],
     [['relay', '--port', '65536'], 'option \'-p, --port <number>\' argument \'65536\' is invalid. expected a whole number 0..65535; see skep --help'],
     [['relay', '--port', '-1'], 'option \'-p, --port <number>\' argument \'-1\' is invalid. expected a whole number 0..65535; see skep --help'],
-    [['up'], 'config: found skep.yaml, which does not exist; skep init writes one'],
-    [['status'], 'config: found skep.yaml, which does not exist; skep init writes one'],
+    [['up'], 'config: skep.yaml does not exist; skep init writes one'],
+    [['status'], 'config: skep.yaml does not exist; skep init writes one'],
   ])('%j', async (args, line) => {
     expect(await runSkep(args, temporaryDirectory())).toEqual({ code: 2, stdout: '', stderr: `skep: ${line}\n` });
   });

@@ -154,7 +154,7 @@ describe('key files', () => {
   ])('are refused with %s', (_, text, detail) => {
     const directory = writeConfig(oneAgent());
     writeKey(directory, 'a.key', text);
-    const sentence = detail === undefined ? 'a.key has 5000 bytes, expected at most 4096' : `a.key: ${detail}`;
+    const sentence = detail === undefined ? 'found a.key, which has 5000 bytes, expected at most 4096' : `a.key: ${detail}`;
     expect(lineOf(directory)).toBe(`skep.yaml:4: agents[0].key: ${sentence}`);
   });
 
@@ -252,8 +252,8 @@ describe('warnings', () => {
 
 describe('the file itself', () => {
   it.each([
-    ['none', undefined, 'which does not exist; skep init writes one'],
-    ['not UTF-8', Buffer.from([0xff, 0xfe, 0x41]), 'which is not UTF-8 text; skep init writes one'],
+    ['none', undefined, 'does not exist; skep init writes one'],
+    ['not UTF-8', Buffer.from([0xff, 0xfe, 0x41]), 'is not UTF-8 text'],
   ])('is told: %s', (_, bytes, ending) => {
     const path = join(temporaryDirectory(), 'skep.yaml');
     if (bytes !== undefined) writeFileSync(path, bytes);

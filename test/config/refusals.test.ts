@@ -84,6 +84,7 @@ describe('an agent\'s member', () => {
   it.each([
     [`owner: ${OWNER.slice(1)}`, `skep.yaml:5: agents[0].owner: found 63 hex characters, ${OWNER_EXPECTED}`],
     [`owner: ${OWNER_NPUB.slice(0, -1)}`, `skep.yaml:5: agents[0].owner: found "npub1ccz8l9zpa47k6vz9gphftsrumpw80rjt3nhnefat4sy…", ${OWNER_EXPECTED}`],
+    [`owner: N${OWNER_NPUB.slice(1)}`, `skep.yaml:5: agents[0].owner: found an npub in mixed case, ${OWNER_EXPECTED}, all lower or all upper case`],
     [`owner: ${NSEC}`, `skep.yaml:5: agents[0].owner: found a secret key, ${OWNER_EXPECTED}`],
     [`owner: ${'f'.repeat(64)}`, `skep.yaml:5: agents[0].owner: found 64 hex characters, ${OWNER_EXPECTED}`],
     [`owner: ${'1'.repeat(64)}`, `skep.yaml:5: agents[0].owner: found a number, ${OWNER_EXPECTED}; put it in quotes`],
@@ -118,6 +119,9 @@ describe('the top of the file', () => {
     ['relay: wss://relay.example\nembedded: {}', 'skep.yaml:2: embedded: only with relay: embedded'],
     ['relay: embedded\nembedded: { port: 65536 }', 'skep.yaml:2: embedded.port: found 65536, expected a whole number 0..65535'],
     ['relay: embedded\nembedded: { host: a b }', 'skep.yaml:2: embedded.host: found "a b", expected an IP address or localhost'],
+    ['relay: embedded\nembedded: { host: ":::::" }', 'skep.yaml:2: embedded.host: found ":::::", expected an IP address or localhost'],
+    ['relay: embedded\nembedded: { host: 1.2.3.400 }', 'skep.yaml:2: embedded.host: found "1.2.3.400", expected an IP address or localhost'],
+    ['relay: embedded\nembedded: { host: "fe80::1%eth0" }', 'skep.yaml:2: embedded.host: found "fe80::1%eth0", expected an IP address or localhost'],
     ['relay: embedded\nembedded:\n  channels:\n    - id: x\n      name: y', 'skep.yaml:4: embedded.channels[0].id: found "x", expected a channel id (a UUID)'],
     [`relay: embedded\nembedded:\n  channels:\n    - { id: ${CHANNEL}, name: a }\n    - { id: ${CHANNEL}, name: b }`, 'skep.yaml:5: embedded.channels[1].id: found the id of an earlier channel, expected one of its own'],
     ['relay: embedded\nlog: loud', 'skep.yaml:2: log: found "loud", expected debug, info, warn, error or silent'],

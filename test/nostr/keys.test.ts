@@ -18,6 +18,7 @@ describe('parsePubkey', () => {
     ['a text', 'Alice', '"Alice"'],
     ['no point of the curve', 'f'.repeat(64), '64 hex characters'],
     ['a broken npub', `${toNpub(key).slice(0, -1)}q`, 'found "npub1'],
+    ['mixed case (BIP-173)', `N${toNpub(key).slice(1)}`, 'found both'],
     ['nothing', '', 'found ""'],
   ])('refuses %s and says what it found', (_, text, found) => {
     expect(parsePubkey(text)).toMatchObject({ ok: false, detail: expect.stringContaining(found) });
@@ -38,7 +39,7 @@ describe('parseSecretKey', () => {
     expect(parsed.ok && [...parsed.secretKey]).toEqual([...secret]);
   });
 
-  it.each([toNpub(key), hexSecret.slice(1), '0'.repeat(64), 'f'.repeat(64), `${nsec}x`, ''])('refuses the rest, silent about its text', (text) => {
+  it.each([toNpub(key), `N${nsec.slice(1)}`, hexSecret.slice(1), '0'.repeat(64), 'f'.repeat(64), `${nsec}x`, ''])('refuses the rest, silent about its text', (text) => {
     const parsed = parseSecretKey(text);
     expect(parsed.ok).toBe(false);
     if (text.length > 8) expect(JSON.stringify(parsed)).not.toContain(text.slice(0, 16));
