@@ -23,10 +23,11 @@ const HEX_64 = /^[0-9a-f]{64}$/;
 const HEX_128 = /^[0-9a-f]{128}$/;
 const HEX_64_EXPECTED = '64 lowercase hex characters';
 
-const hex64 = textWhere((value) => HEX_64.test(value), HEX_64_EXPECTED);
+export const hex64 = textWhere((value) => HEX_64.test(value), HEX_64_EXPECTED);
+export const uuid = textWhere((value) => UUID.test(value), 'a lowercase hyphenated UUID');
 const seconds = whole(Number.MAX_SAFE_INTEGER, 'whole seconds since 1970');
 
-const turnEvent = closed<TurnEvent>({
+export const turnEvent = closed<TurnEvent>({
   id: hex64,
   pubkey: hex64,
   created_at: seconds,
@@ -73,9 +74,9 @@ const standing = closed<Standing>({
   channelCanvas: optional(text),
 });
 
-const turnInput = closed<TurnInput>({
+export const turnInput = closed<TurnInput>({
   v: oneOf(1),
-  channelId: textWhere((value) => UUID.test(value), 'a lowercase hyphenated UUID'),
+  channelId: uuid,
   channel: optional(channel),
   events: triggered,
   interrupted: optional(interrupted),

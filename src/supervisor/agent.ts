@@ -16,11 +16,11 @@ import { giveUpNotice, outageNotice } from './answer.ts';
 import { Directory } from './directory.ts';
 import { Flight } from './flight.ts';
 import type { Batch, Entry } from './inbox/entry.ts';
-import { emptyInbox, heldEvents, inboxCounts, nextReadyAt, oldestWaiting, stepInbox } from './inbox/machine.ts';
-import type { InboxCommand, InboxInput, InboxState } from './inbox/machine.ts';
-import { saveStatement, storedCounts } from './inbox/rows.ts';
+import { Inbox } from './inbox/inbox.ts';
+import { heldEvents, inboxCounts, nextReadyAt, oldestWaiting } from './inbox/machine.ts';
+import type { InboxCommand, InboxInput } from './inbox/machine.ts';
+import { storedCounts } from './inbox/rows.ts';
 import type { StoredCounts } from './inbox/rows.ts';
-import { takeUpInbox } from './inbox/take-up.ts';
 import { consider } from './intake.ts';
 import { NOT_BEGUN } from './settle.ts';
 import { Slot } from './slot.ts';
@@ -42,11 +42,11 @@ export class Agent {
   readonly #options: AgentOptions;
   readonly #directory: Directory;
   readonly #slots: readonly Slot[];
-  /** One input at a time: the inbox below is stepped only inside. */
+  /** One input at a time: the inbox is stepped only inside. */
   readonly #mailbox = new PQueue({ concurrency: 1 });
   readonly #flights = new Map<string, Flying>();
   readonly #running = new Set<Promise<void>>();
-  #inbox: InboxState;
+  readonly #inbox: Inbox;
   /** Until what the last run left is taken up, the store alone knows what waits. */
   #left: StoredCounts | undefined;
   #ended = { done: 0, dead: 0 };
@@ -57,7 +57,8 @@ export class Agent {
   constructor(options: AgentOptions) {
     this.#options = options;
     this.#directory = new Directory(options.link, options.clock, options.ownAgents);
-    this.#inbox = emptyInbox({ gatherMs: options.gatherMs });
+    const { store, link, clock, gatherMs } = options;
+    this.#inbox = new Inbox({ store, link, clock, settings: { gatherMs } });
     this.#slots = Array.from({ length: options.processes }, () => this.#newSlot());
   }
 
@@ -100,16 +101,15 @@ export class Agent {
       turns: [...this.#flights.values()].map(({ flight: { batch, startedAtMs } }) => ({
         turnId: batch.turnId, channelId: batch.channelId, sinceMs: startedAtMs, events: batch.entries.length,
       })),
-      inbox: this.#left ?? { ...inboxCounts(this.#inbox), ...this.#ended },
+      inbox: this.#left ?? { ...inboxCounts(this.#inbox.state), ...this.#ended },
       upstream: link.status(),
     };
   }
 
   async #begin(): Promise<void> {
-    const { store, link, clock, log, name } = this.#options;
-    const { signal } = this.#stopping;
+    const { store, link, log, name } = this.#options;
     this.#left = await storedCounts(store, link.pubkey);
-    const restored = await takeUpInbox({ store, link, clock, signal });
+    const restored = await this.#inbox.left(this.#stopping.signal);
     if (restored === undefined || this.#isStopping()) return;
     const { queued, stranded } = restored;
     if (queued.length + stranded.length > 0) {
@@ -167,18 +167,10 @@ export class Agent {
 
   /** Inside the mailbox: steps through `inputs`, commits every change at once, then performs the rest. */
   async #advance(inputs: readonly InboxInput[]): Promise<void> {
-    const { clock, store, link } = this.#options;
-    const commands: InboxCommand[] = [];
-    let state = this.#inbox;
-    for (const input of inputs) {
-      const step = stepInbox(state, input, clock.now());
-      state = step.state;
-      commands.push(...step.commands);
+    const commands = await this.#inbox.advance(inputs);
+    for (const command of commands) {
+      if (command.type === 'save' && (command.save.change === 'done' || command.save.change === 'dead')) this.#ended[command.save.change] += 1;
     }
-    const saves = commands.flatMap((command) => (command.type === 'save' ? [command.save] : []));
-    if (saves.length > 0) await store.write(...saves.map((save) => saveStatement(link.pubkey, save)));
-    this.#inbox = state;
-    for (const { change } of saves) if (change === 'done' || change === 'dead') this.#ended[change] += 1;
     for (const command of commands) this.#perform(command);
   }
 
@@ -225,7 +217,7 @@ export class Agent {
   #armWake(): void {
     const { clock } = this.#options;
     this.#cancelWake?.();
-    const readyAt = this.#hasFreeSlot() ? nextReadyAt(this.#inbox) : undefined;
+    const readyAt = this.#hasFreeSlot() ? nextReadyAt(this.#inbox.state) : undefined;
     const atMs = readyAt === undefined || this.#isRelayThere() ? readyAt : later(clock.now(), RELAY_AWAY_MS);
     this.#cancelWake = atMs === undefined ? undefined : clock.wake(atMs, () => { this.#pump(); });
   }
@@ -238,7 +230,7 @@ export class Agent {
     if (slot?.life === undefined) return this.#return(batch);
     const flight = new Flight(batch, slot, slot.life, this.#options.clock.now());
     flight.life.take(batch.turnId);
-    const held = heldEvents(this.#inbox, batch.channelId);
+    const held = heldEvents(this.#inbox.state, batch.channelId);
     const turn = runTurn({ options: this.#options, directory: this.#directory, flight, held, signal: this.#stopping.signal });
     const landed = turn.then((report) => this.#settle(flight, report)).catch((error: unknown) => { this.#options.onFatal(error); })
       .finally(() => {
@@ -301,7 +293,7 @@ export class Agent {
 
   /** One notice for an outage, in the thread of the message that has waited longest. */
   #tellOutage(): void {
-    const oldest = oldestWaiting(this.#inbox);
+    const oldest = oldestWaiting(this.#inbox.state);
     const allBroken = this.#slots.every((slot) => slot.phase === 'broken');
     if (this.#outageTold || oldest === undefined || !allBroken || this.#isStopping()) return;
     this.#outageTold = true;

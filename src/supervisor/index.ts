@@ -1,6 +1,7 @@
 /**
  * The driver: from a feed of verified events to answered turns.
- * in: model, nostr, store, compiler, broker, acp. out: `openSupervisor`, what it takes and what it tells.
+ * in: model, nostr, store, compiler, broker, acp. out: `openSupervisor`, what it takes and what it tells; the gate and
+ * the inbox by themselves, for the replay of recorded streams.
  */
 export { openSupervisor } from './supervisor.ts';
 export type { Supervisor } from './supervisor.ts';
@@ -9,4 +10,9 @@ export type { AgentOptions } from './agent-options.ts';
 export { noteLogger } from './note-log.ts';
 export type { Note, Observer } from './notes.ts';
 export type { ProfileFacts } from './directory.ts';
-export type { GateSettings, RespondTo } from './gate.ts';
+export type { AuthorFacts, GateRefusal, GateSettings, HopCounts, RespondTo } from './gate.ts';
+export { consider } from './intake.ts';
+export type { Considered } from './intake.ts';
+export { Inbox } from './inbox/inbox.ts';
+export { nextReadyAt } from './inbox/machine.ts';
+export type { Ending, InboxCommand, InboxInput, Save } from './inbox/machine.ts';

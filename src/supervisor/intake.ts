@@ -3,6 +3,7 @@
  * Cheap refusals come first, so that most of what a channel carries costs nothing. A refusal that rests on a question the
  * relay did not answer is asked again: one slow look-up loses no message.
  */
+import type { AgentLink } from '../broker/index.ts';
 import { milliseconds } from '../model/index.ts';
 import type { ChannelId, EventId } from '../model/index.ts';
 import { destinationOf } from '../nostr/index.ts';
@@ -10,7 +11,7 @@ import type { VerifiedEvent } from '../nostr/index.ts';
 import type { AgentOptions } from './agent-options.ts';
 import type { Directory } from './directory.ts';
 import { admit, sift } from './gate.ts';
-import type { Admitted, GateRefusal } from './gate.ts';
+import type { Admitted, GateRefusal, HopCounts } from './gate.ts';
 import type { Entry } from './inbox/entry.ts';
 import { hopCounts, knows } from './inbox/rows.ts';
 
@@ -19,13 +20,20 @@ export type Considered =
   | { readonly is: 'known' }
   | { readonly is: 'refused'; readonly reason: GateRefusal; readonly unanswered: boolean };
 
-type IntakeOptions = Pick<AgentOptions, 'gate' | 'store' | 'link' | 'clock' | 'session'>;
+export interface IntakeOptions extends Pick<AgentOptions, 'gate' | 'store' | 'clock' | 'session'> {
+  readonly link: Pick<AgentLink, 'pubkey'>;
+  /** As counted before, for the replay of a stream that began in mid-conversation; absent: counted on the rows. */
+  readonly hops?: HopCounts;
+}
+
+/** Who tells of people and channels. */
+export type IntakeFacts = Pick<Directory, 'profiles' | 'channel'>;
 
 /** Times the relay is asked about an author and a channel; each waits about two seconds for the answer. */
 const ASK_TIMES = 5;
 
 export async function consider(
-  event: VerifiedEvent, channelId: ChannelId, directory: Directory, options: IntakeOptions,
+  event: VerifiedEvent, channelId: ChannelId, directory: IntakeFacts, options: IntakeOptions,
 ): Promise<Considered> {
   const { gate, store, link, clock } = options;
   const sifted = sift(event, gate);
@@ -53,10 +61,10 @@ interface Asked {
 }
 
 async function ask(
-  event: VerifiedEvent, place: { readonly channelId: ChannelId; readonly destination: EventId }, directory: Directory,
-  { gate, store, link }: IntakeOptions,
+  event: VerifiedEvent, place: { readonly channelId: ChannelId; readonly destination: EventId }, directory: IntakeFacts,
+  { gate, store, link, hops: counted }: IntakeOptions,
 ): Promise<Asked> {
-  const hops = await hopCounts(store, link.pubkey, place.channelId, place.destination);
+  const hops = counted ?? await hopCounts(store, link.pubkey, place.channelId, place.destination);
   for (let times = 1; ; times += 1) {
     const [profiles, channel] = await Promise.all([directory.profiles([event.pubkey]), directory.channel(place.channelId)]);
     const author = profiles.facts.get(event.pubkey) ?? { isAgent: false };

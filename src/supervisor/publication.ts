@@ -11,7 +11,7 @@ const ASK_AGAIN_MS = 2_000;
 
 /** The messages published in the turn, or undefined when `signal` aborted before that was known. */
 export async function decidedPublication(
-  link: AgentLink, turn: TurnBinding, clock: Clock, signal: AbortSignal,
+  link: Pick<AgentLink, 'publishedIn'>, turn: TurnBinding, clock: Clock, signal: AbortSignal,
 ): Promise<readonly EventId[] | undefined> {
   for (;;) {
     const { events, undecided } = await link.publishedIn(turn);

@@ -13,7 +13,7 @@ interface Vectors {
   readonly sig: string;
   readonly event: unknown;
 }
-const vectors = JSON.parse(readFileSync(new URL('../../fixtures/nostr/attestation.json', import.meta.url), 'utf8')) as Vectors;
+const vectors = JSON.parse(readFileSync(new URL('./vectors/attestation.json', import.meta.url), 'utf8')) as Vectors;
 const agent = pubkey(vectors.agent_pubkey);
 const owner = pubkey(vectors.owner_pubkey);
 const tag = ['auth', owner, vectors.conditions, vectors.sig];

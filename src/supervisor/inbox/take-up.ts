@@ -8,7 +8,7 @@ import { loadInbox } from './rows.ts';
 
 export interface TakeUp {
   readonly store: Store;
-  readonly link: AgentLink;
+  readonly link: Pick<AgentLink, 'pubkey' | 'publishedIn'>;
   readonly clock: Clock;
   readonly signal: AbortSignal;
 }

@@ -1,0 +1,172 @@
+/**
+ * A recorded stream: an agent's settings, what came in and how turns ended, and what the gate and the inbox made of it.
+ * One closed JSON object, written as `JSON.stringify(value, null, 2)` and LF. Times are milliseconds since the stream
+ * began; turns are numbered from 1 in the order of their dispatch.
+ * in: a value, or a fixture. out: a fixture, or text. Never: verifies an event.
+ */
+import { arrayOf, closed, flag, hex64, oneOf, optional, refuse, text, turnEvent, uuid, whole } from '../../compiler/reading.ts';
+import type { Reader } from '../../compiler/reading.ts';
+import { channelId, eventId, pubkey } from '../model/index.ts';
+import type { ChannelId, EventId, Pubkey } from '../model/index.ts';
+import { parseEvent } from '../nostr/index.ts';
+import type { UnverifiedEvent } from '../nostr/index.ts';
+import type { AuthorFacts, Ending, GateRefusal, HopCounts, RespondTo } from '../supervisor/index.ts';
+import { wordOf } from './word.ts';
+import { provenance } from './turn-fixture.ts';
+
+export interface StreamSettings {
+  readonly agent: Pubkey;
+  readonly owner: Pubkey;
+  readonly respondTo: RespondTo;
+  readonly allowlist: readonly Pubkey[];
+  readonly subscribe: 'mentions' | 'all';
+  readonly session: 'channel' | 'thread';
+  readonly gatherMs: number;
+  /** Turns are taken whenever fewer than this many are running. Absent: only by `take`. */
+  readonly processes?: number;
+}
+
+/** What the outside did. `hops` are as counted before; absent, the stream itself is counted. */
+export type StreamStep =
+  | {
+      readonly atMs: number;
+      readonly do: 'arrive';
+      readonly channelId: ChannelId;
+      readonly event: UnverifiedEvent;
+      readonly author: AuthorFacts;
+      readonly channelType?: string;
+      readonly hops?: HopCounts;
+    }
+  | { readonly atMs: number; readonly do: 'take' }
+  /** `jitter` in [0, 1); absent: 0.5. */
+  | { readonly atMs: number; readonly do: 'finish'; readonly turn: number; readonly ending: Ending; readonly jitter?: number }
+  | { readonly atMs: number; readonly do: 'leave'; readonly channelId: ChannelId }
+  /** The supervisor dies and comes back; `answered` are the turns found answered. */
+  | { readonly atMs: number; readonly do: 'restart'; readonly answered: readonly number[] };
+
+export type StepThat<Do extends StreamStep['do']> = Extract<StreamStep, { readonly do: Do }>;
+
+/** What was seen of the gate and the inbox. `notice`: the thread is told. */
+export type Sighting =
+  | { readonly atMs: number; readonly saw: 'queued'; readonly eventId: EventId; readonly rule: string; readonly lane: string; readonly hops: number }
+  | { readonly atMs: number; readonly saw: 'refused'; readonly eventId: EventId; readonly reason: GateRefusal }
+  | { readonly atMs: number; readonly saw: 'known'; readonly eventId: EventId }
+  | {
+      readonly atMs: number;
+      readonly saw: 'turn';
+      readonly turn: number;
+      readonly lane: string;
+      readonly channelId: ChannelId;
+      readonly eventIds: readonly EventId[];
+      readonly interrupted: boolean;
+    }
+  | { readonly atMs: number; readonly saw: 'done'; readonly turn: number; readonly eventIds: readonly EventId[]; readonly outcome: string }
+  | {
+      readonly atMs: number;
+      readonly saw: 'again';
+      readonly turn: number;
+      readonly eventIds: readonly EventId[];
+      readonly attempts: number;
+      readonly notBeforeMs: number;
+      readonly outcome: string;
+    }
+  | { readonly atMs: number; readonly saw: 'dead'; readonly eventIds: readonly EventId[]; readonly outcome: string; readonly notice?: true }
+  | { readonly atMs: number; readonly saw: 'cut_short'; readonly turn: number };
+
+export interface StreamFixture {
+  readonly v: 1;
+  readonly provenance: string;
+  readonly settings: StreamSettings;
+  readonly steps: readonly StreamStep[];
+  /** Absent in a new fixture until its first blessing. */
+  readonly expected?: readonly Sighting[];
+}
+
+// Ten years: beyond any recording, and far below what a sum of waits could overflow.
+const MAX_AT_MS = 315_360_000_000;
+/** As many as an agent may have. */
+const MAX_PROCESSES = 32;
+const MAX_GATHER_MS = 60_000;
+const COUNT = 'a count';
+
+const key: Reader<Pubkey> = (value, path) => pubkey(hex64(value, path));
+const id: Reader<EventId> = (value, path) => eventId(hex64(value, path));
+const channel: Reader<ChannelId> = (value, path) => channelId(uuid(value, path));
+const ids = arrayOf(id, 'an array of 1 or more event ids', 1);
+const count = whole(Number.MAX_SAFE_INTEGER, COUNT);
+const atMs = whole(MAX_AT_MS, `whole milliseconds from 0 to ${MAX_AT_MS}`);
+const turn: Reader<number> = (value, path) => (value === 0 ? refuse(path, 'the number of a turn, from 1', value) : count(value, path));
+const jitter: Reader<number> = (value, path) =>
+  (typeof value === 'number' && value >= 0 && value < 1 ? value : refuse(path, 'a number from 0 to below 1', value));
+const told: Reader<true> = (value, path) => (value === true ? value : refuse(path, 'true, or no such member', value));
+
+const event: Reader<UnverifiedEvent> = (value, path) => {
+  const parsed = parseEvent(turnEvent(value, path));
+  return parsed.ok ? parsed.event : refuse(path, 'an event', value);
+};
+
+const ending: Reader<Ending> = wordOf<Ending, 'how'>('how', {
+  done: closed({ how: oneOf('done'), outcome: text }),
+  again: closed({ how: oneOf('again'), reason: text, interrupted: flag, cause: oneOf('failure', 'restart', 'stop') }),
+  dead: closed({ how: oneOf('dead'), reason: text }),
+});
+
+const step: Reader<StreamStep> = wordOf<StreamStep, 'do'>('do', {
+  arrive: closed<StepThat<'arrive'>>({
+    atMs, do: oneOf('arrive'), channelId: channel, event, author: closed<AuthorFacts>({ isAgent: flag, owner: optional(key) }),
+    channelType: optional(text), hops: optional(closed<HopCounts>({ inDestination: count, inChannel: count })),
+  }),
+  take: closed({ atMs, do: oneOf('take') }),
+  finish: closed<StepThat<'finish'>>({ atMs, do: oneOf('finish'), turn, ending, jitter: optional(jitter) }),
+  leave: closed({ atMs, do: oneOf('leave'), channelId: channel }),
+  restart: closed({ atMs, do: oneOf('restart'), answered: arrayOf(turn, 'an array of turn numbers') }),
+});
+
+const reason = oneOf<GateRefusal>('own', 'ours', 'kind', 'no-mention', 'nobody', 'not-owner', 'not-allowed', 'direct-message', 'hop-cap');
+
+const sighting: Reader<Sighting> = wordOf<Sighting, 'saw'>('saw', {
+  queued: closed({ atMs, saw: oneOf('queued'), eventId: id, rule: text, lane: text, hops: count }),
+  refused: closed({ atMs, saw: oneOf('refused'), eventId: id, reason }),
+  known: closed({ atMs, saw: oneOf('known'), eventId: id }),
+  turn: closed({ atMs, saw: oneOf('turn'), turn, lane: text, channelId: channel, eventIds: ids, interrupted: flag }),
+  done: closed({ atMs, saw: oneOf('done'), turn, eventIds: ids, outcome: text }),
+  again: closed({ atMs, saw: oneOf('again'), turn, eventIds: ids, attempts: count, notBeforeMs: count, outcome: text }),
+  dead: closed<Extract<Sighting, { readonly saw: 'dead' }>>({ atMs, saw: oneOf('dead'), eventIds: ids, outcome: text, notice: optional(told) }),
+  cut_short: closed({ atMs, saw: oneOf('cut_short'), turn }),
+});
+
+const settings = closed<StreamSettings>({
+  agent: key,
+  owner: key,
+  respondTo: oneOf('owner-only', 'allowlist', 'anyone', 'nobody'),
+  allowlist: arrayOf(key, 'an array of pubkeys'),
+  subscribe: oneOf('mentions', 'all'),
+  session: oneOf('channel', 'thread'),
+  gatherMs: whole(MAX_GATHER_MS, `whole milliseconds from 0 to ${MAX_GATHER_MS}`),
+  processes: optional((value, path) =>
+    (value === 0 ? refuse(path, `a number from 1 to ${MAX_PROCESSES}`, value) : whole(MAX_PROCESSES, `a number from 1 to ${MAX_PROCESSES}`)(value, path))),
+});
+
+const stream = closed<StreamFixture>({
+  v: oneOf(1),
+  provenance,
+  settings,
+  steps: arrayOf(step, 'an array of 1 or more steps', 1),
+  expected: optional(arrayOf(sighting, 'an array of what was seen')),
+});
+
+export const streamFixture: Reader<StreamFixture> = (value, path) => {
+  const read = stream(value, path);
+  read.steps.forEach((one, index) => {
+    const at = `steps[${index}]`;
+    const before = read.steps[index - 1]?.atMs ?? 0;
+    if (one.atMs < before) refuse(`${at}.atMs`, `a time not before ${before}, that of the step before`, one.atMs);
+    if (one.do === 'take' && read.settings.processes !== undefined) refuse(`${at}.do`, 'no take where settings.processes takes turns', one.do);
+  });
+  return read;
+};
+
+/** The text of the fixture's file. */
+export function streamFixtureText({ v, provenance: line, settings: given, steps, expected }: StreamFixture): string {
+  return `${JSON.stringify({ v, provenance: line, settings: given, steps, ...(expected && { expected }) }, null, 2)}\n`;
+}
