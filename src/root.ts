@@ -5,7 +5,7 @@
  */
 import { join } from 'node:path';
 import { commandLine } from '../adapters/index.ts';
-import { childEnvironment, ENV_CREDENTIAL, ENV_ENDPOINT, reapLeftovers } from './acp/index.ts';
+import { childEnvironment, ENV_CREDENTIAL, ENV_ENDPOINT, ENV_PROCESS, reapLeftovers } from './acp/index.ts';
 import { openBroker } from './broker/index.ts';
 import type { AgentIdentity, Broker, SessionCredential } from './broker/index.ts';
 import type { AgentConfig, Config } from './config/index.ts';
@@ -214,6 +214,7 @@ function agentOptions({ agent, config, options, broker, store, onFatal }: AgentP
   const { command, args } = commandLine(agent.adapter, nodePath, agent.args);
   const own = (credential: SessionCredential): Record<string, string> => ({
     [ENV_ENDPOINT]: credential.endpoint, [ENV_CREDENTIAL]: credential.token,
+    [ENV_PROCESS]: Buffer.from(random.bytes(16)).toString('hex'),
   });
   return {
     name: agent.name,

@@ -24,7 +24,7 @@ export interface EnvironmentSources {
   readonly parent: Readonly<Record<string, string | undefined>>;
   /** What the operator set for this agent, such as a model provider's key. Wins over the parent. */
   readonly extra?: Readonly<Record<string, string>>;
-  /** `ENV_ENDPOINT` and `ENV_CREDENTIAL` of the session. Wins over both. */
+  /** `ENV_ENDPOINT`, `ENV_CREDENTIAL` and `ENV_PROCESS` of the session. Wins over both. */
   readonly own?: Readonly<Record<string, string>>;
 }
 

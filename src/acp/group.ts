@@ -3,12 +3,16 @@
  * other descendant, then SIGKILL, until none is left. Works when the leader is gone already.
  *
  * Before each signal the table is read anew and compared by pid and start time; a stranger is never signalled. Tool
- * shells of real agents run in groups of their own, which is why descendants are collected and remembered.
+ * shells of real agents run in groups of their own, which is why descendants are collected and remembered, and why the
+ * mark in their environment is looked for: it finds what left the tree before anyone looked at it.
+ *
+ * Never signalled: ourselves and whoever started us. An agent may have started its supervisor anew.
  */
 import { later, pause } from '../model/index.ts';
 import type { Clock, Log } from '../model/index.ts';
-import { membersOf } from './descendants.ts';
+import { lineOf, membersOf } from './descendants.ts';
 import type { AcpLimits } from './limits.ts';
+import { startedSince } from './process-table.ts';
 import type { ProcessIdentity, ProcessRow, ProcessTable } from './process-table.ts';
 
 const FIRST_POLL_MS = 5;
@@ -17,6 +21,8 @@ const MAX_POLL_MS = 100;
 interface GroupParts {
   /** Whom the group is named after; it may have ended. */
   readonly leader: Promise<ProcessIdentity>;
+  /** What all of them were started with (`markOf`), where the leader was. */
+  readonly mark: string | undefined;
   readonly table: ProcessTable;
   readonly clock: Clock;
   readonly log: Log;
@@ -29,6 +35,8 @@ export class ProcessGroup {
   #known: readonly ProcessIdentity[] = [];
   /** Tools that led a group of their own at the last look. */
   #toolLeaders: readonly ProcessIdentity[] = [];
+  /** Groups in which we or those who started us are. */
+  #ownGroups: ReadonlySet<number> = new Set();
 
   constructor(parts: GroupParts) {
     this.#parts = parts;
@@ -92,8 +100,16 @@ export class ProcessGroup {
 
   /** Reads the table, remembers the living members and forgets the others. */
   async #record(): Promise<readonly ProcessRow[]> {
-    const { table, leader } = this.#parts;
-    const members = membersOf(await table.rows(), [await leader, ...this.#toolLeaders], this.#known);
+    const { table, mark } = this.#parts;
+    const leader = await this.#parts.leader;
+    const rows = await table.rows();
+    // What is older than the agent is not of it: most of the machine need not be looked into.
+    const younger = rows.filter((row) => startedSince(row, leader));
+    const marked = mark === undefined ? new Set<number>() : await table.marked(mark, younger);
+    const line = lineOf(process.pid, rows);
+    const spared = new Set(line.map(({ pid }) => pid));
+    this.#ownGroups = new Set(line.map(({ group }) => group));
+    const members = membersOf(rows, [leader, ...this.#toolLeaders], this.#known, marked).filter(({ pid }) => !spared.has(pid));
     this.#known = members.map(identityOf);
     this.#toolLeaders = members.filter(({ pid, group }) => pid === group).map(identityOf);
     return members;
@@ -106,7 +122,7 @@ export class ProcessGroup {
     if (members.length === 0) return;
     log.debug("signalling an agent's processes", { signal, leader, pids: members.map(({ pid }) => pid) });
     // A group as one, so that a member that forks in this moment is met too.
-    const wholes = members.filter(({ pid, group }) => group === leader || group === pid);
+    const wholes = members.filter(({ pid, group }) => (group === leader || group === pid) && !this.#ownGroups.has(group));
     const groups = new Set(wholes.map(({ group }) => group));
     for (const group of groups) send(-group, signal);
     for (const { pid, group } of members) if (!groups.has(group)) send(pid, signal);

@@ -13,6 +13,7 @@ export { describeEnd } from './ends.ts';
 export { mayStart, newBreaker, nextStartAt, stepBreaker } from './breaker-machine.ts';
 export type { BreakerCommand, BreakerInput, BreakerState, BreakerStep } from './breaker-machine.ts';
 export type { AcpLimits } from './limits.ts';
+export { ENV_PROCESS } from './mark.ts';
 export { ENV_CREDENTIAL, ENV_ENDPOINT } from './ports.ts';
 export type {
   AgentProcess, LaunchPlan, LineTap, PermissionAnswer, PermissionPolicy, PermissionRequest, ProcessEnd, PromptOutcome,

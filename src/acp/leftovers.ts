@@ -8,12 +8,18 @@ import type { Clock, Log } from '../model/index.ts';
 import { ProcessGroup } from './group.ts';
 import { DEFAULT_LIMITS } from './limits.ts';
 import type { AcpLimits } from './limits.ts';
-import { processTable } from './process-table.ts';
-import type { ProcessIdentity } from './process-table.ts';
+import { processTable, startedSince } from './process-table.ts';
+import type { ProcessIdentity, ProcessTable } from './process-table.ts';
 
-export async function recordProcess(store: Store, { pid, started }: ProcessIdentity, agent: string): Promise<void> {
+/** A started program: whose it is, and the mark (`markOf`) it and its children carry. */
+interface ProcessRecord extends ProcessIdentity {
+  readonly agent: string;
+  readonly mark: string | undefined;
+}
+
+export async function recordProcess(store: Store, { pid, started, agent, mark }: ProcessRecord): Promise<void> {
   await store.write(
-    sql('INSERT OR REPLACE INTO processes (pid, started, agent) VALUES (?, ?, ?)', pid, started, agent),
+    sql('INSERT OR REPLACE INTO processes (pid, started, agent, mark) VALUES (?, ?, ?, ?)', pid, started, agent, mark ?? null),
   );
 }
 
@@ -31,33 +37,50 @@ export interface ReapOptions {
 
 /**
  * Ends what an earlier supervisor left running and clears the table; call it once, before anything is started, with
- * the data directory held. A row counts only while its pid runs with the same start time: where the leader is gone,
- * what it may have left in its group cannot be told from a stranger's, and is not touched. Resolves with the number of
- * agents ended, in bounded time.
+ * the data directory held. What counts is evidence: the program itself runs, pid and start time as recorded, or
+ * something runs that carries its mark. Where the program is gone, its number may be a stranger's by now, and a group of
+ * that number is ours only if someone in it carries the mark. Resolves with the number of agents of which something was
+ * left, in bounded time. What even SIGKILL does not end stays on record.
  */
 export async function reapLeftovers({ store, clock, log, limits }: ReapOptions): Promise<number> {
   const table = processTable();
-  const rows = await store.read(sql('SELECT pid, started, agent FROM processes'));
-  const ended = await Promise.all(
+  const bounds = { ...DEFAULT_LIMITS, ...limits };
+  const rows = await store.read(sql('SELECT pid, started, agent, mark FROM processes'));
+  const found = await Promise.all(
     rows.map(async (row) => {
-      const leader = identityOf(row);
-      if (leader === undefined) return 0;
-      const running = await table.row(leader.pid);
-      const ours = running !== undefined && running.started === leader.started && !running.zombie;
-      if (ours) {
-        log.warn('ending an agent process that an earlier run left behind', { pid: leader.pid, agent: row['agent'] });
-        const bounds = { ...DEFAULT_LIMITS, ...limits };
-        await new ProcessGroup({ leader: Promise.resolve(leader), table, clock, log, limits: bounds }).end();
+      const record = recordOf(row);
+      if (record === undefined) return false;
+      const { pid, agent, mark } = record;
+      const leader = await whoLeads(record, table);
+      if (leader !== undefined) {
+        log.warn('ending an agent process that an earlier run left behind', { pid, agent });
+        const left = await new ProcessGroup({ leader: Promise.resolve(leader), mark, table, clock, log, limits: bounds }).end();
+        if (left.length > 0) return true;
       }
-      await forgetProcess(store, leader);
-      return ours ? 1 : 0;
+      await forgetProcess(store, record);
+      return leader !== undefined;
     }),
   );
-  return ended.filter((count) => count === 1).length;
+  return found.filter(Boolean).length;
 }
 
-function identityOf({ pid, started }: Row): ProcessIdentity | undefined {
+/** After whom the group of what is left is named; undefined when nothing is left that is surely ours. */
+async function whoLeads(record: ProcessRecord, table: ProcessTable): Promise<ProcessIdentity | undefined> {
+  const { pid, started, mark } = record;
+  const rows = await table.rows();
+  const running = rows.find((row) => row.pid === pid);
+  if (running?.started === started && !running.zombie) return record;
+  if (mark === undefined) return undefined;
+  const younger = rows.filter((row) => startedSince(row, record));
+  const marked = await table.marked(mark, younger);
+  const survivors = younger.filter((row) => marked.has(row.pid));
+  // A number stays reserved while a group or session of that number has members: with one of ours in it, it is ours.
+  const isLed = survivors.some(({ group, session }) => group === pid || session === pid);
+  return isLed ? record : survivors.find((oldest) => survivors.every((row) => startedSince(row, oldest)));
+}
+
+function recordOf({ pid, started, agent, mark }: Row): ProcessRecord | undefined {
   // pid 0 and 1 name our own group and the machine: never a child of ours.
   if (typeof pid !== 'number' || !Number.isInteger(pid) || pid < 2 || typeof started !== 'string') return undefined;
-  return { pid, started };
+  return { pid, started, agent: String(agent), mark: typeof mark === 'string' ? mark : undefined };
 }

@@ -5,7 +5,8 @@
  * On Linux a read is synchronous under the hood, so that no process can come and go between a look and a signal.
  */
 import { execFile } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { markInEnviron, markInWords } from './mark.ts';
 
 /** Tens of thousands of rows. */
 const MAX_OUTPUT_BYTES = 16 * 1024 * 1024;
@@ -24,6 +25,15 @@ export interface ProcessRow extends ProcessIdentity {
   readonly zombie: boolean;
 }
 
+/** False when a process is older than another, or of another boot, and so cannot descend from it. */
+export function startedSince({ started }: ProcessIdentity, { started: since }: ProcessIdentity): boolean {
+  const [boot, ticks] = started.split('/');
+  const [sinceBoot, sinceTicks] = since.split('/');
+  if (ticks !== undefined && sinceTicks !== undefined) return boot === sinceBoot && Number(ticks) >= Number(sinceTicks);
+  // `ps` writes dates. What is no time at all (it had ended before it was looked at) rules nobody out.
+  return !(Date.parse(started) < Date.parse(since));
+}
+
 /** Rejects only when the table cannot be read at all, at the limit of file descriptors. */
 export interface ProcessTable {
   rows(): Promise<readonly ProcessRow[]>;
@@ -31,6 +41,11 @@ export interface ProcessTable {
   row(pid: number): Promise<ProcessRow | undefined>;
   /** The row of one pid and of all that descend from it. On Linux it costs by their number, not by the machine's. */
   tree(pid: number): Promise<readonly ProcessRow[]>;
+  /**
+   * Which of these programs, if they are of our user, were started with this mark (`markOf`) in their environment. macOS
+   * hides the environment of its own programs (/bin/sleep), and shows that of others.
+   */
+  marked(mark: string, among: readonly ProcessRow[]): Promise<ReadonlySet<number>>;
 }
 
 export function processTable(platform: NodeJS.Platform = process.platform): ProcessTable {
@@ -50,7 +65,16 @@ function procTable(): ProcessTable {
         .flatMap((pid) => read(pid) ?? []),
     row: async (pid) => read(String(pid)),
     tree: async (pid) => descend(pid, childrenOf, (each) => read(String(each))),
+    marked: async (mark, among) =>
+      new Set(among.filter(({ pid, zombie }) => !zombie && isMarked(pid, mark)).map(({ pid }) => pid)),
   };
+}
+
+/** Others' environments cannot be read; root can read all, and leaves those of other users alone. */
+function isMarked(pid: number, mark: string): boolean {
+  const environ = readOrUndefined(`/proc/${pid}/environ`);
+  if (environ === undefined || markInEnviron(environ) !== mark) return false;
+  return orUndefined(() => statSync(`/proc/${pid}`).uid) === process.getuid?.();
 }
 
 /** Children hang on the thread that forked them. */
@@ -112,6 +136,11 @@ function psTable(): ProcessTable {
         rows.filter((row) => row.parent === parent).map((row) => row.pid);
       return descend(pid, children, (each) => rows.find((row) => row.pid === each));
     },
+    marked: async (mark, among) => {
+      const pids = new Set(among.map(({ pid }) => pid));
+      const lines = (await output('ps', ['-A', '-E', '-ww', '-o', 'pid=,uid=,command='])).split('\n');
+      return new Set(lines.flatMap((line) => psMarked(line, mark, process.getuid?.()) ?? []).filter((pid) => pids.has(pid)));
+    },
   };
 }
 
@@ -138,6 +167,12 @@ export function psRow(line: string): ProcessRow | undefined {
     started,
     zombie: stat.startsWith('Z'),
   };
+}
+
+/** The pid of a line of `ps -E -o pid=,uid=,command=` that holds the mark and is of this user. */
+export function psMarked(line: string, mark: string, ourUid: number | undefined): number | undefined {
+  const [, pid, uid, words] = /^\s*(\d+)\s+(\d+)\s+(.*)$/.exec(line) ?? [];
+  return words !== undefined && Number(uid) === ourUid && markInWords(words) === mark ? Number(pid) : undefined;
 }
 
 function namesOrNone(path: string): readonly string[] {

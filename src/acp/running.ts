@@ -8,6 +8,7 @@ import { Conversation } from './conversation.ts';
 import { ProcessGroup } from './group.ts';
 import type { AgentTraits } from './handshake.ts';
 import { forgetProcess } from './leftovers.ts';
+import { markOf } from './mark.ts';
 import { Lifetime } from './lifetime.ts';
 import type { AcpLimits } from './limits.ts';
 import type { AgentProcess, LaunchPlan, LineTap, PermissionPolicy, ProcessEnd } from './ports.ts';
@@ -54,7 +55,7 @@ export function attach({ child, plan, permission, clock, log, limits, store, onL
   const closed = (pipe: 'stdin' | 'stdout'): void => {
     void lifetime.endUnlessExits({ how: 'protocol', detail: `it closed its ${pipe} and did not exit` });
   };
-  const group = new ProcessGroup({ leader, table, clock, log, limits });
+  const group = new ProcessGroup({ leader, mark: markOf(plan.env), table, clock, log, limits });
   const watch = treeWatch(clock, limits.watchTreeMs, () => {
     group.remember().catch((error: unknown) => {
       log.debug('what an agent started could not be looked at', { agent: plan.agentName, error: String(error) });

@@ -9,6 +9,7 @@ import { spawnChild } from './child.ts';
 import { endAtStart } from './ends.ts';
 import { initializeParams, readInitialize } from './handshake.ts';
 import { recordProcess } from './leftovers.ts';
+import { markOf } from './mark.ts';
 import { DEFAULT_LIMITS } from './limits.ts';
 import type { AcpLimits } from './limits.ts';
 import type { AgentProcess, LaunchPlan, LineTap, PermissionPolicy, ProcessEnd, StandingHint } from './ports.ts';
@@ -61,7 +62,9 @@ export async function startAgent(options: StartOptions): Promise<AgentStart> {
   if (givenUp()) giveUp();
   try {
     onSpawn?.(spawned.child.pid);
-    if (store !== undefined) await recordProcess(store, await running.leader, plan.agentName);
+    if (store !== undefined) {
+      await recordProcess(store, { ...(await running.leader), agent: plan.agentName, mark: markOf(plan.env) });
+    }
     const ready = await shakeHands(running, options, { startBy, startMs: limits.startMs });
     if (ready !== undefined && !givenUp()) return { ok: true, process: ready };
     return { ok: false, end: endAtStart(await lifetime.ended, plan.command) };

@@ -82,4 +82,8 @@ export const SUPERVISOR_SCHEMA: Migrations = [
   -- catch-up is whole. They are history, whatever else stands before the floor came later.
   ALTER TABLE resume ADD COLUMN passed_over TEXT
   `,
+  `
+  -- acp: the digest of the mark in the environment of the program and all it starts; NULL where there was none.
+  ALTER TABLE processes ADD COLUMN mark TEXT
+  `,
 ];

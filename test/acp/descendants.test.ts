@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { membersOf } from '../../src/acp/descendants.ts';
-import { processTable, psRow, statRow } from '../../src/acp/process-table.ts';
+import { ENV_PROCESS, markInEnviron, markOf } from '../../src/acp/mark.ts';
+import { processTable, psMarked, psRow, startedSince, statRow } from '../../src/acp/process-table.ts';
 import type { ProcessRow } from '../../src/acp/process-table.ts';
 import { run } from './harness.ts';
 
@@ -51,6 +52,11 @@ describe('whose a process is', () => {
     expect(membersOf([...strangers, orphan, row(104, 1, { started: 'later' })], [leader, tool], [])).toEqual([]);
   });
 
+  it('takes who is marked, and what that one started, wherever they are', () => {
+    const rows = [...strangers, row(101, 1), row(102, 101), row(103, 1)];
+    expect(pids(membersOf(rows, [leader], [], new Set([101])))).toEqual([101, 102]);
+  });
+
   it('leaves out the dead, but not their living children', () => {
     const rows = [row(100, 50, { zombie: true }), row(101, 100)];
     expect(pids(membersOf(rows, [leader], []))).toEqual([101]);
@@ -97,5 +103,47 @@ describe('the process table', () => {
     expect((await table.rows()).filter((each) => each.pid === pid)).toEqual([seen]);
     await child.kill();
     expect(await table.row(pid)).toBeUndefined();
+  });
+});
+
+describe('the mark of an agent process', () => {
+  const mark = markOf({ [ENV_PROCESS]: 'a1b2' }) ?? '';
+
+  it('is a digest of its word, and none without one', () => {
+    expect(mark).toMatch(/^[0-9a-f]{64}$/);
+    expect(markOf({ [ENV_PROCESS]: 'a1b3' })).not.toBe(mark);
+    expect([markOf({}), markOf({ [ENV_PROCESS]: '' })]).toEqual([undefined, undefined]);
+  });
+
+  it.each([
+    ['HOME=/\0SKEP_PROCESS=a1b2\0TERM=x\0', true],
+    ['SKEP_PROCESS=a1b2', true],
+    ['SKEP_PROCESS=a1b22\0', false],
+    ['MY_SKEP_PROCESS=a1b2\0', false],
+    ['WORDS=x SKEP_PROCESS=a1b2\0', false],
+    ['SKEP_PROCESS=\0', false],
+    ['', false],
+  ])('is read of %j: %s', (environ, found) => {
+    expect(markInEnviron(environ) === mark).toBe(found);
+  });
+
+  it('is read of ps, for our own user alone', () => {
+    const line = '  42   501 node agent.js HOME=/ SKEP_PROCESS=a1b2 TERM=x';
+    expect(psMarked(line, mark, 501)).toBe(42);
+    expect(psMarked(line, mark, 0)).toBeUndefined();
+    expect(psMarked(line, 'another', 501)).toBeUndefined();
+    expect(psMarked('', mark, 501)).toBeUndefined();
+  });
+
+  it.each([
+    ['b/10', 'b/10', true],
+    ['b/11', 'b/10', true],
+    ['b/9', 'b/10', false],
+    ['c/11', 'b/10', false],
+    ['b/11', '', true],
+    ['Mon Nov 30 02:35:02 2026', 'Mon Nov 30 02:35:01 2026', true],
+    ['Mon Nov 30 02:35:00 2026', 'Mon Nov 30 02:35:01 2026', false],
+  ])('is looked for in what started at %j for an agent of %j: %s', (started, since, looked) => {
+    expect(startedSince({ pid: 2, started }, { pid: 1, started: since })).toBe(looked);
   });
 });

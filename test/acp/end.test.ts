@@ -2,15 +2,12 @@
 import { join } from 'node:path';
 import { readFileSync } from 'node:fs';
 import { afterEach, describe, expect, it } from 'vitest';
-import { reapLeftovers } from '../../src/acp/index.ts';
 import { ProcessGroup } from '../../src/acp/group.ts';
 import { DEFAULT_LIMITS } from '../../src/acp/limits.ts';
 import { processTable } from '../../src/acp/process-table.ts';
 import { treeWatch } from '../../src/acp/tree-watch.ts';
 import { milliseconds, silentLog } from '../../src/model/index.ts';
 import type { Clock } from '../../src/model/index.ts';
-import { openSqlite, sql, SUPERVISOR_SCHEMA } from '../../src/store/index.ts';
-import type { Store } from '../../src/store/index.ts';
 import { steadyClock } from '../../src/system/index.ts';
 import { temporaryDirectory } from '../setup/temp.ts';
 import {
@@ -19,31 +16,17 @@ import {
   noneLeft,
   open,
   pidIn,
-  plan,
   play,
   program,
   run,
   say,
   SHORT,
   start,
-  startTime,
-  tryStart,
   until,
 } from './harness.ts';
 import type { Started } from './harness.ts';
 
-const stores: Store[] = [];
-
-afterEach(async () => {
-  await noneLeft();
-  await Promise.all(stores.splice(0).map((store) => store.close()));
-});
-
-function openStore(): Store {
-  const store = openSqlite(':memory:', SUPERVISOR_SCHEMA);
-  stores.push(store);
-  return store;
-}
+afterEach(noneLeft);
 
 /** sh → node → sleep, the sleep in a group of its own and deaf to SIGTERM when `tool` says so. */
 async function tree(
@@ -159,6 +142,7 @@ describe('a group', () => {
     const pid = innocent.pid;
     const group = new ProcessGroup({
       leader: Promise.resolve({ pid, started: 'another time' }),
+      mark: undefined,
       table: processTable(),
       clock: steadyClock,
       log: silentLog,
@@ -189,6 +173,7 @@ describe('what a tool in a group of its own forks in the moment of the signal', 
     const identity = (await table.row(leader.pid)) ?? { pid: 0, started: '' };
     const group = new ProcessGroup({
       leader: Promise.resolve(identity),
+      mark: undefined,
       table: { ...table, rows: async () => (await table.rows()).filter(({ pid }) => !hidden(pid)) },
       clock: steadyClock,
       log: silentLog,
@@ -207,7 +192,8 @@ describe('a process table that cannot be read', () => {
     const errors: string[] = [];
     const group = new ProcessGroup({
       leader: Promise.resolve({ pid: 4_000_000, started: 'once' }),
-      table: { rows: unreadable, row: unreadable, tree: unreadable },
+      mark: undefined,
+      table: { rows: unreadable, row: unreadable, tree: unreadable, marked: unreadable },
       clock: steadyClock,
       log: { ...silentLog, error: (message) => errors.push(message) },
       limits: { ...DEFAULT_LIMITS, ...SHORT },
@@ -229,6 +215,7 @@ describe('an orphan', () => {
       const row = await table.row(leader.pid);
       const group = new ProcessGroup({
         leader: Promise.resolve(row ?? { pid: 0, started: '' }),
+        mark: undefined,
         table,
         clock: steadyClock,
         log: silentLog,
@@ -264,87 +251,6 @@ describe('an orphan', () => {
     watch.release();
     watch.heard();
     expect([looks, waits.length]).toEqual([2, 0]);
-  });
-});
-
-describe('the record of what runs', () => {
-  const rows = (store: Store): Promise<readonly unknown[]> => store.read(sql('SELECT pid, agent FROM processes'));
-
-  it('is kept while an agent runs, and erased when it has ended', async () => {
-    const store = openStore();
-    const first = await start({}, { store });
-    const second = await start({}, { store });
-    expect(await rows(store)).toEqual(
-      [first, second].map(({ process: { pid } }) => ({ pid, agent: 'tester' })).sort((a, b) => a.pid - b.pid),
-    );
-    await first.process.stop();
-    expect(await rows(store)).toEqual([{ pid: second.process.pid, agent: 'tester' }]);
-    process.kill(second.process.pid, 'SIGKILL');
-    await second.process.ended;
-    expect(await rows(store)).toEqual([]);
-    expect(await tryStart(plan({ dieAtStart: 1 }), { store })).toMatchObject({ ok: false });
-    expect(await rows(store)).toEqual([]);
-  });
-
-  it('lets the next supervisor end what a killed one left, whole trees', async () => {
-    const directory = temporaryDirectory();
-    const file = join(directory, 'skep.db');
-    const launch = plan({
-      rules: [
-        {
-          do: [
-            {
-              spawn: {
-                command: ['/bin/sh', '-c', 'trap "" TERM; echo $$ > child.part; mv child.part child; sleep 600; true'],
-                detached: true,
-              },
-            },
-            { wait: 'never' },
-          ],
-        },
-      ],
-      ignoreStdinEof: true,
-      ignoreSigterm: true,
-    });
-    const [node, ...words] = program('supervises-one-agent', file, JSON.stringify(launch));
-    const supervisor = run(node, words);
-    const agent = await pidIn(launch.cwd, 'agent');
-    const child = await pidIn(launch.cwd, 'child');
-    await supervisor.kill();
-    expect([agent, child].map(alive)).toEqual([true, true]);
-
-    const store = openSqlite(file, SUPERVISOR_SCHEMA);
-    stores.push(store);
-    expect(await rows(store)).toEqual([{ pid: agent, agent: 'tester' }]);
-    expect(await reapLeftovers({ store, clock: steadyClock, log: silentLog, limits: SHORT })).toBe(1);
-    expect([agent, child].map(alive)).toEqual([false, false]);
-    expect(await rows(store)).toEqual([]);
-  });
-
-  it('never costs a stranger its life: pid and start time must both match', async () => {
-    const store = openStore();
-    const innocent = run('sleep', ['60']);
-    const pid = innocent.pid;
-    meet(pid);
-    await store.write(
-      sql(
-        'INSERT INTO processes (pid, started, agent) VALUES (?, ?, ?)',
-        pid,
-        `boot/${Number(startTime(pid)) - 1}`,
-        'bee',
-      ),
-      sql('INSERT INTO processes (pid, started, agent) VALUES (?, ?, ?)', process.pid, '', 'bee'),
-      sql('INSERT INTO processes (pid, started, agent) VALUES (?, ?, ?)', 1, 'boot/1', 'bee'),
-      sql('INSERT INTO processes (pid, started, agent) VALUES (?, ?, ?)', 4_000_000, 'boot/1', 'bee'),
-    );
-    expect(await reapLeftovers({ store, clock: steadyClock, log: silentLog, limits: SHORT })).toBe(0);
-    expect(alive(pid)).toBe(true);
-    // The control: with its own start time it would be ended.
-    const { started } = (await processTable().row(pid)) ?? { started: '' };
-    await store.write(sql('INSERT INTO processes (pid, started, agent) VALUES (?, ?, ?)', pid, started, 'bee'));
-    expect(await reapLeftovers({ store, clock: steadyClock, log: silentLog, limits: SHORT })).toBe(1);
-    await innocent.exited;
-    expect(alive(pid)).toBe(false);
   });
 });
 

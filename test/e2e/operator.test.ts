@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { decode } from 'nostr-tools/nip19';
 import { getPublicKey } from 'nostr-tools/pure';
 import type { Event } from 'nostr-tools/pure';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Client } from '../../src/cli/demo/client.ts';
 import { runSkep, startSkep, stopAll } from '../cli/skep.ts';
 import type { Skep } from '../cli/skep.ts';
@@ -19,7 +19,11 @@ import { Watch } from './watch.ts';
 
 interface Report {
   readonly embeddedRelay: { readonly url: string };
-  readonly agents: readonly { readonly pubkey: string; readonly inbox: Readonly<Record<string, number>> }[];
+  readonly agents: readonly {
+    readonly pubkey: string;
+    readonly inbox: Readonly<Record<string, number>>;
+    readonly processes: readonly { readonly pid?: number }[];
+  }[];
 }
 
 let directory: string;
@@ -94,6 +98,41 @@ describe('kill -9 of the supervisor', () => {
     await stop(second);
   });
 });
+
+describe('kill -9 of the supervisor, and then the end of the agent', () => {
+  it('leaves a tool running in a session of its own until the next start, and no longer', async () => {
+    const tool = ['/bin/sh', '-c', 'echo $$ > gates/tool.part; mv gates/tool.part gates/tool; exec sleep 600'];
+    scripted([{ do: [{ spawn: { command: tool, detached: true } }, { wait: 'never' }] }]);
+    const first = await startUp();
+    const { url, agent } = await status();
+    const owner = await connect(url);
+    await say(owner, agent, 'work');
+    const pid = Number(await vi.waitFor(() => readFileSync(join(directory, 'gates', 'tool'), 'utf8'), 15_000));
+    try {
+      const program = (await report()).agents[0]?.processes[0]?.pid ?? 0;
+      first.kill('SIGKILL');
+      await first.ended;
+      owner.close();
+      await vi.waitFor(() => { expect(isAlive(program)).toBe(false); }, 15_000);
+      expect(isAlive(pid)).toBe(true);
+
+      const second = await startUp();
+      expect(isAlive(pid)).toBe(false);
+      await stop(second);
+    } finally {
+      if (isAlive(pid)) process.kill(pid, 'SIGKILL');
+    }
+  });
+});
+
+/** Its state, and not a signal: an ended process that nobody waits for still has its number. */
+function isAlive(pid: number): boolean {
+  try {
+    return !/^\S+ \(.*\) [ZX]/.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+  } catch {
+    return false;
+  }
+}
 
 /** The agent answers only when the gate is open, so that messages are waiting when the supervisor dies. */
 function slowDown(): void {
