@@ -3,7 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { accountForLines, compileTurn, standingText } from '../../compiler/index.ts';
 import type { LineRun } from '../../compiler/index.ts';
 
-import { hostileTurn, triggeredOf, turnOf } from './turns.ts';
+import { hostileTurn } from './hostile.ts';
+import { triggeredOf, turnOf } from './turns.ts';
 
 /** Each line of `text` with the layer it is accounted to; throws when a line is in no run, or in two. */
 function accounted(text: string, runs: readonly LineRun[]): readonly (readonly [string, string | undefined])[] {

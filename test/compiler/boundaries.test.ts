@@ -2,7 +2,8 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { compileSteer, compileTurn } from '../../compiler/index.ts';
 import type { TurnInput } from '../../compiler/index.ts';
-import { hostileTurn, triggeredOf, turnOf } from './turns.ts';
+import { hostileTurn } from './hostile.ts';
+import { triggeredOf, turnOf } from './turns.ts';
 
 const TAG = /<[^<>]*>/g;
 // A tag is its name and attributes of one line, each ended by the quote the compiler put there.

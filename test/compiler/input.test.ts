@@ -1,7 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parseTurnInput, parseTurnText } from '../../compiler/index.ts';
-import { CHANNEL_ID, deepFreeze, hostileTurn, idOf, MORGAN, reordered, SAM, triggeredOf, turnOf } from './turns.ts';
+import { hostileTurn } from './hostile.ts';
+import { CHANNEL_ID, deepFreeze, idOf, MORGAN, reordered, SAM, triggeredOf, turnOf } from './turns.ts';
 
 const FULL = turnOf({
   channel: { name: 'engineering', type: 'stream', description: 'Builds' },

@@ -11,7 +11,8 @@ import {
   parseTurnText,
 } from '../../compiler/index.ts';
 import type { TurnInput } from '../../compiler/index.ts';
-import { deepFreeze, hostileTurn, MORGAN, reordered, SAM, triggeredOf, turnOf } from './turns.ts';
+import { hostileTurn } from './hostile.ts';
+import { deepFreeze, MORGAN, reordered, SAM, triggeredOf, turnOf } from './turns.ts';
 
 const ROOM = new URL('../../compiler/', import.meta.url);
 const files = readdirSync(ROOM).filter((name) => name.endsWith('.ts'));

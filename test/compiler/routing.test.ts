@@ -2,9 +2,8 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { compileTurn, turnRoute } from '../../compiler/index.ts';
 import type { Channel, Profiles, TurnInput } from '../../compiler/index.ts';
-import {
-  CHANNEL_ID, hostileTurn, idOf, MORGAN, PARENT, ROOT, SAM, SKEP, tagged, triggeredOf, turnOf,
-} from './turns.ts';
+import { hostileTurn } from './hostile.ts';
+import { CHANNEL_ID, idOf, MORGAN, PARENT, ROOT, SAM, SKEP, tagged, triggeredOf, turnOf } from './turns.ts';
 
 const stream: Channel = { name: 'engineering', type: 'stream' };
 const dm: Channel = { name: 'Morgan', type: 'dm' };

@@ -7,7 +7,7 @@ import type { TriggeredEvent, TurnInput } from '../../compiler/index.ts';
 
 /** Scalars of `text`, a lone surrogate being U+FFFD. */
 function scalars(text: string): string[] {
-  return Array.from(text).map((scalar) => (/^[\ud800-\udfff]$/.test(scalar) ? '\ufffd' : scalar));
+  return Array.from(text, (scalar) => (scalar.length === 1 && scalar >= '\ud800' && scalar <= '\udfff' ? '\ufffd' : scalar));
 }
 
 const WHITE = new Set(
@@ -28,11 +28,13 @@ const white = (scalar: string): boolean => WHITE.has(scalar);
 const lineBreak = (scalar: string): boolean => scalar === '\n' || scalar === '\r';
 const blank = (text: string): boolean => scalars(text).every(white);
 
+const IN_TEXT = new Map([['&', '&amp;'], ['<', '&lt;'], ['>', '&gt;']]);
+const IN_ATTRIBUTE = new Map([...IN_TEXT, ['"', '&quot;'], ["'", '&apos;'], ['\n', ' '], ['\r', ' '], ['\t', ' ']]);
+
 function escaped(text: string, inAttribute: boolean): string {
-  const table: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
-  const more: Record<string, string> = { '"': '&quot;', "'": '&apos;', '\n': ' ', '\r': ' ', '\t': ' ' };
+  const table = inAttribute ? IN_ATTRIBUTE : IN_TEXT;
   return scalars(text)
-    .map((scalar) => table[scalar] ?? (inAttribute ? more[scalar] : undefined) ?? scalar)
+    .map((scalar) => table.get(scalar) ?? scalar)
     .join('');
 }
 
@@ -86,8 +88,19 @@ function block(input: TurnInput, entry: TriggeredEvent): string {
 
 const sha = (text: string): string => `sha256:${createHash('sha256').update(text, 'utf8').digest('hex')}`;
 
-/** What the rules say `input` compiles to. */
-export function twinOf(input: TurnInput): unknown {
+/** A layer, fixed members first as one text: order, layer, scope, source, authority, freshness. */
+type Row = readonly [fixed: string, content: string, version?: string | undefined, truncated?: boolean | undefined];
+
+/** What the rules say of one turn, before it is put together. */
+interface Rendered {
+  readonly envelope: string;
+  readonly standing: string;
+  readonly instruction: string;
+  readonly delivery: string;
+  readonly rows: readonly Row[];
+}
+
+function render(input: TurnInput): Rendered {
   const last = input.events[input.events.length - 1];
   if (last === undefined) throw new Error('no event');
   const { root } = links(last);
@@ -186,7 +199,7 @@ export function twinOf(input: TurnInput): unknown {
       total: input.history?.total,
       truncated: input.history?.truncated,
     });
-  const rows: readonly (readonly [string, string, (string | undefined)?, (boolean | undefined)?])[] = [
+  const rows: readonly Row[] = [
     ['1 platform_contract runtime base_prompt instructions configured', given(base)],
     ['2 persona_and_team_guidance agent_community agent_configuration instructions configured', guidance],
     ['3 core_memory agent_owner core_engram advisory_context session_start', given(coreMemory)],
@@ -207,23 +220,59 @@ export function twinOf(input: TurnInput): unknown {
     ],
     ['8 delivery_contract turn buzz_routing routing_constraint current', delivery],
   ];
-  const layers = rows
+  return { envelope, standing, instruction, delivery, rows };
+}
+
+/** The rows as layers, each as its JSON. */
+function layersOf(rows: readonly Row[]): string[] {
+  return rows
     .filter(([, content]) => !blank(content))
-    .map(([row, content, version, truncated]) => {
-      const [order, layer, scopeOfIt, source, authority, freshness] = row.split(' ');
+    .map(([fixed, content, version, truncated]) => {
+      const [order, layer, scope, source, authority, freshness] = fixed.split(' ');
       const tokens = Math.floor((scalars(content).length + 3) / 4);
       return (
-        `{"order":${order},"layer":"${layer}","scope":"${scopeOfIt}","source":"${source}",` +
+        `{"order":${order},"layer":"${layer}","scope":"${scope}","source":"${source}",` +
         `"version":"${version ?? sha(content)}","authority":"${authority}","freshness":"${freshness}",` +
         `"estimatedTokens":${tokens},"truncated":${truncated ?? false}}`
       );
     });
-  const list = `[${layers.join(',')}]`;
+}
+
+/** The manifest of layers as JSON: for each order from the first to the last, those that have it. */
+function manifestOf(layers: readonly string[]): string {
+  const sorted = [1, 2, 3, 4, 5, 6, 7, 8].flatMap((order) =>
+    layers.filter((layer) => layer.startsWith(`{"order":${order},`)),
+  );
+  return `{"schemaVersion":1,"hash":"${sha(`[${sorted.join(',')}]`)}","layers":[${sorted.join(',')}]}`;
+}
+
+const GUIDANCE =
+  '<continuation-guidance>This message arrived while you were working. Weave it into the work in hand and carry on; ' +
+  'do not start again.</continuation-guidance>';
+
+/** What the rules say of one turn: each of the compiler's outputs as JSON. */
+export interface Twin {
+  readonly compiled: string;
+  readonly steer: string;
+  /** The manifest of its ledger after it was injected twice as a steer of itself. */
+  readonly ledger: string;
+}
+
+export function twinOf(input: TurnInput): Twin {
+  const { envelope, standing, instruction, delivery, rows } = render(input);
+  const layers = layersOf(rows);
+  const system = input.standingRole === 'system' && standing !== '' ? `"system":${JSON.stringify(standing)},` : '';
+  const blocks = input.standingRole === 'prompt' && standing !== '' ? [standing, envelope] : [envelope];
+  const steerLayers = layersOf([
+    ...rows.filter(([fixed]) => /^(?:7 current_instruction|8 delivery_contract) /.test(fixed)),
+    ['8 steer_delivery_contract turn steer_framing routing_constraint current', GUIDANCE],
+  ]);
+  const update = `<buzz-turn-update mode="steer">\n${instruction}\n${delivery}\n${GUIDANCE}\n</buzz-turn-update>`;
   return {
-    v: 1,
-    ...(input.standingRole === 'system' && standing !== '' ? { system: standing } : {}),
-    blocks: input.standingRole === 'prompt' && standing !== '' ? [standing, envelope] : [envelope],
-    envelope,
-    manifest: { schemaVersion: 1, hash: sha(list), layers: JSON.parse(list) as unknown },
+    compiled:
+      `{"v":1,${system}"blocks":${JSON.stringify(blocks)},"envelope":${JSON.stringify(envelope)},` +
+      `"manifest":${manifestOf(layers)}}`,
+    steer: `{"text":${JSON.stringify(update)},"layers":[${steerLayers.join(',')}]}`,
+    ledger: manifestOf([...layers, ...steerLayers, ...steerLayers]),
   };
 }
