@@ -49,6 +49,8 @@ interface ConversationParts {
   /** The agent sent a frame. */
   readonly onHeard: () => void;
   readonly onTurnEnded: () => void;
+  /** The answer to a prompt holds no stop reason of ACP; what was found in its place. */
+  readonly onOddStop: (found: string) => void;
   /** The agent does not speak the protocol. */
   readonly onBroken: (detail: string) => void;
   /** A turn was cancelled and the agent did not heed it. */
@@ -164,10 +166,9 @@ export class Conversation {
       case 'error':
         return turn.take({ type: 'failed', code: called.code, message: this.#detail(called.message) });
       case 'result': {
-        const stopReason = readStopReason(called.result);
-        if (stopReason !== undefined) return turn.take({ type: 'answered', stopReason });
-        const message = 'session/prompt: the answer holds no stop reason of ACP';
-        return turn.take({ type: 'failed', code: INTERNAL_ERROR, message });
+        const { stopReason, odd } = readStopReason(called.result);
+        if (odd !== undefined) this.#parts.onOddStop(this.#parts.redacted(odd));
+        return turn.take({ type: 'answered', stopReason });
       }
     }
   }

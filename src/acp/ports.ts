@@ -38,7 +38,7 @@ interface Interrupted {
   readonly seen: TurnOutput;
 }
 
-/** How one prompt ended. `ended` is the agent's own word; the rest is ours. */
+/** How one prompt ended. `ended` is the agent's own word (`end_turn` where it gave none that ACP knows); the rest is ours. */
 export type PromptOutcome =
   | { readonly status: 'ended'; readonly stopReason: StopReason; readonly seen: TurnOutput }
   | { readonly status: 'error'; readonly code: number; readonly message: string; readonly seen: TurnOutput }

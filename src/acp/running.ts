@@ -55,6 +55,7 @@ export function attach({ child, plan, permission, clock, log, limits, store, onL
   const closed = (pipe: 'stdin' | 'stdout'): void => {
     void lifetime.endUnlessExits({ how: 'protocol', detail: `it closed its ${pipe} and did not exit` });
   };
+  let oddStopTold = false;
   const group = new ProcessGroup({ leader, mark: markOf(plan.env), table, clock, log, limits });
   const watch = treeWatch(clock, limits.watchTreeMs, () => {
     group.remember().catch((error: unknown) => {
@@ -79,6 +80,11 @@ export function attach({ child, plan, permission, clock, log, limits, store, onL
     redacted,
     onHeard: watch.heard,
     onTurnEnded: watch.turnEnded,
+    onOddStop: (found) => {
+      // Whoever does it does it in every turn.
+      if (!oddStopTold) log.warn('an agent ends its turns without a stop reason of ACP; taken for end_turn', { agent: plan.agentName, pid: child.pid, found });
+      oddStopTold = true;
+    },
     onBroken: broken,
     onUnresponsive: () => {
       log.warn('an agent does not heed a cancel and is ended', { agent: plan.agentName, pid: child.pid });

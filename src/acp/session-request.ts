@@ -3,6 +3,7 @@
  * other member, so nothing else is looked at.
  */
 import type { NewSessionRequest } from '@agentclientprotocol/sdk';
+import { excerpt } from '../model/index.ts';
 import { isMembers } from './frames.ts';
 import type { SystemPromptForm } from './handshake.ts';
 import type { SessionRequest, StopReason } from './ports.ts';
@@ -41,8 +42,14 @@ export function readSessionId(result: unknown): string | undefined {
   return typeof sessionId === 'string' && sessionId !== '' ? sessionId : undefined;
 }
 
-/** The stop reason in any case of letters, or undefined when it is none that ACP knows. */
-export function readStopReason(result: unknown): StopReason | undefined {
-  const { stopReason } = isMembers(result) ? result : {};
-  return typeof stopReason === 'string' ? STOP_REASONS.get(stopReason.toLowerCase()) : undefined;
+/**
+ * The stop reason in any case of letters. One that ACP does not know, or none, is still the end of the turn: what was
+ * said in it was said, and asking again would say it twice. `odd` tells then what was found, fit for a log.
+ */
+export function readStopReason(result: unknown): { readonly stopReason: StopReason; readonly odd?: string } {
+  if (!isMembers(result)) return { stopReason: 'end_turn', odd: `the result ${excerpt(JSON.stringify(result))}` };
+  const { stopReason } = result;
+  const known = typeof stopReason === 'string' ? STOP_REASONS.get(stopReason.toLowerCase()) : undefined;
+  if (known !== undefined) return { stopReason: known };
+  return { stopReason: 'end_turn', odd: stopReason === undefined ? 'nothing' : excerpt(JSON.stringify(stopReason)) };
 }

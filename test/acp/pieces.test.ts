@@ -247,13 +247,24 @@ describe('a session', () => {
     ['max_tokens', 'max_tokens'],
     ['max_turn_requests', 'max_turn_requests'],
     ['refusal', 'refusal'],
-    ['done', undefined],
-    ['', undefined],
-    [null, undefined],
-    [7, undefined],
-    ['end_turn ', undefined],
   ])('stop reason %j is %s', (stopReason, read) => {
-    expect(readStopReason({ stopReason })).toBe(read);
+    expect(readStopReason({ stopReason })).toEqual({ stopReason: read });
+  });
+
+  it.each([
+    [{ stopReason: 'done' }, '"done"'],
+    [{ stopReason: '' }, '""'],
+    [{ stopReason: null }, 'null'],
+    [{ stopReason: 7 }, '7'],
+    [{ stopReason: 'end_turn ' }, '"end_turn "'],
+    [{ stopReason: { how: 'end_turn' } }, '{"how":"end_turn"}'],
+    [{ stopReason: `a\u202eb${'x'.repeat(100)}` }, `"a\\u{202e}b${'x'.repeat(49)}…`],
+    [{}, 'nothing'],
+    [null, 'the result null'],
+    ['end_turn', 'the result "end_turn"'],
+    [['end_turn'], 'the result ["end_turn"]'],
+  ])('no stop reason of ACP in %j is end_turn, and told as %s', (result, odd) => {
+    expect(readStopReason(result)).toEqual({ stopReason: 'end_turn', odd });
   });
 });
 

@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { PermissionAnswer, PromptOutcome } from '../../src/acp/index.ts';
+import { silentLog } from '../../src/model/index.ts';
 import { alive, noneLeft, open, pidIn, plan, play, program, say, start, tryStart } from './harness.ts';
 
 afterEach(noneLeft);
@@ -29,18 +30,17 @@ describe('a turn', () => {
     },
   );
 
-  it.each([{ stopReason: 'bored' }, { stopReason: null }, {}, null])(
-    'is an error when it ends with %j',
-    async (result) => {
-      const started = await start(program('answers-without-a-stop-reason'));
-      const outcome = await say(started.process, await open(started), JSON.stringify(result));
-      expect(outcome).toMatchObject({
-        status: 'error',
-        code: -32603,
-        message: 'session/prompt: the answer holds no stop reason of ACP',
-      });
-    },
-  );
+  it('has ended whatever the stop reason; the first odd one of a process is told', async () => {
+    const told: unknown[] = [];
+    const log = { ...silentLog, warn: (_: string, fields?: object) => told.push(fields) };
+    const started = await start(program('answers-without-a-stop-reason'), { log });
+    const sessionId = await open(started);
+    for (const result of [{ stopReason: 'END_TURN' }, { stopReason: 'bored\n' }, { stopReason: null }, { stopReason: 7 }, { stopReason: '' }, {}, null]) {
+      const outcome = await say(started.process, sessionId, JSON.stringify(result));
+      expect(outcome).toMatchObject({ status: 'ended', stopReason: 'end_turn' });
+    }
+    expect(told).toEqual([{ agent: 'tester', pid: started.process.pid, found: String.raw`"bored\n"` }]);
+  });
 
   it("that fails keeps the agent's code, and its words without secrets and within bounds", async () => {
     const { outcome } = await play(program('tells-its-secrets-and-dies', 'in-an-error'), {

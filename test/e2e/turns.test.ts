@@ -253,6 +253,19 @@ describe('an agent program that cannot be started', () => {
   });
 });
 
+describe('an agent that ends its turns with a word of its own', () => {
+  it('has answered: what it said is sent once', async () => {
+    const stage = await stageOf({ rules: [{ match: 'control', do: [REPLY.do[0]] }, { do: [{ say: 'the answer' }, { stop: 'finished' }] }] });
+    await stage.say(stage.owner, 'one');
+    await stage.watch.until('an answer', () => stage.answers[0]);
+    await stage.say(stage.owner, 'control');
+    await stage.watch.until('the control', () => stage.answers.find(({ content }) => content.includes('control')));
+    expect(stage.answers.map(({ content }) => content)).toEqual(['the answer', '1: control']);
+    expect(turnEnds(stage).map(({ outcome }) => outcome)[0]).toBe('end_turn');
+    expect(stage.running.snapshot().agents[0]?.inbox).toMatchObject({ queued: 0, dead: 0 });
+  });
+});
+
 describe('leaving a channel', () => {
   it('ends what is under way there and forgets what waits, without a word', async () => {
     const stage = await stageOf({ rules: [{ do: [{ wait: 'never' }] }] });
