@@ -5,12 +5,15 @@
  */
 import { join } from 'node:path';
 import { commandLine } from '../adapters/index.ts';
-import { childEnvironment, ENV_CREDENTIAL, ENV_ENDPOINT, ENV_PROCESS, reapLeftovers } from './acp/index.ts';
+import {
+  childEnvironment, ENV_CREDENTIAL, ENV_ENDPOINT, ENV_PROCESS, hasProgram, reapLeftovers,
+} from './acp/index.ts';
 import { openBroker } from './broker/index.ts';
 import type { AgentIdentity, Broker, SessionCredential } from './broker/index.ts';
 import type { AgentConfig, Config } from './config/index.ts';
 import { lockDataDirectory, openControl, socketPathOf } from './control/index.ts';
 import type { StatusReport } from './control/index.ts';
+import { excerpt } from './model/index.ts';
 import type { Clock, Log, Pubkey, Random } from './model/index.ts';
 import { decidePermission } from './permission/index.ts';
 import { openRelay } from './relay/index.ts';
@@ -171,6 +174,8 @@ function embeddedRelay(
   return openRelay({
     host: relay.host,
     port: relay.port,
+    names: { port: 'embedded.port', host: 'embedded.host' },
+    ...(relay.publicUrl === undefined ? {} : { publicUrl: relay.publicUrl }),
     storePath: join(config.dataDirectory, 'relay.db'),
     secretKey: relayKey(join(config.dataDirectory, 'relay.key'), random),
     clock,
@@ -212,6 +217,11 @@ function agentOptions({ agent, config, options, broker, store, onFatal }: AgentP
     options.observe?.(note);
   };
   const { command, args } = commandLine(agent.adapter, nodePath, agent.args);
+  const env = (own: Record<string, string>): Record<string, string> =>
+    childEnvironment({ parent: environment, extra: agent.env, own });
+  if (!hasProgram({ command, cwd: agent.cwd, env: env({}) })) {
+    log.warn(`agent ${agent.name}: there is no program ${excerpt(command, 200)}; it cannot answer before there is one`);
+  }
   const own = (credential: SessionCredential): Record<string, string> => ({
     [ENV_ENDPOINT]: credential.endpoint, [ENV_CREDENTIAL]: credential.token,
     [ENV_PROCESS]: Buffer.from(random.bytes(16)).toString('hex'),
@@ -234,7 +244,7 @@ function agentOptions({ agent, config, options, broker, store, onFatal }: AgentP
     permission: ({ params }) => decidePermission(agent.permission, params).answer,
     plan: (credential) => ({
       agentName: agent.name, command, args, cwd: agent.cwd,
-      env: childEnvironment({ parent: environment, extra: agent.env, own: own(credential) }),
+      env: env(own(credential)),
     }),
     link: broker.link(agent.pubkey),
     store, clock, steadyClock, random, log, observe, onFatal,

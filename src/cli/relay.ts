@@ -14,6 +14,7 @@ interface RelayFlags {
   readonly port: number;
   readonly host: string;
   readonly data: string;
+  readonly url?: string;
 }
 
 export function relayVerb(program: Command): void {
@@ -23,20 +24,22 @@ export function relayVerb(program: Command): void {
     .option('-p, --port <number>', 'the port; 0 takes a free one', parsePort, 7447)
     .option('--host <address>', 'the address to listen on', '127.0.0.1')
     .option('-d, --data <directory>', 'where it keeps its events and its key', '.skep')
+    .option('--url <wss://...>', 'what clients outside connect to, where a TLS proxy stands in front: AUTH must name it', parseUrl)
     .action(serveRelay);
 }
 
-async function serveRelay({ port, host, data }: RelayFlags): Promise<void> {
+async function serveRelay({ port, host, data, url }: RelayFlags): Promise<void> {
   const directory = resolve(data);
   const lock = lockDataDirectory(directory);
   try {
     const relay = await openRelay({
-      port, host,
+      port, host, names: { port: '--port', host: '--host' },
+      ...(url === undefined ? {} : { publicUrl: url }),
       storePath: join(directory, 'relay.db'),
       secretKey: relayKey(join(directory, 'relay.key'), systemRandom),
       clock: systemClock, random: systemRandom, log: openLog('info'),
     });
-    print(`relay ${relay.url}`);
+    print(`relay ${relay.url}${url === undefined ? '' : `, to clients ${url}`}`);
     print('Ctrl-C stops');
     await untilSignal(() => relay.close());
     print('stopped');
@@ -62,4 +65,11 @@ function parsePort(text: string): number {
   const port = Number(text);
   if (/^\d{1,5}$/.test(text) && port <= 65_535) return port;
   throw new InvalidArgumentError('expected a whole number 0..65535');
+}
+
+function parseUrl(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const isRelay = url?.protocol === 'ws:' || url?.protocol === 'wss:';
+  if (url !== undefined && isRelay && url.username === '' && url.password === '' && url.hash === '') return url.href;
+  throw new InvalidArgumentError('expected a ws:// or wss:// URL without user, password or fragment');
 }

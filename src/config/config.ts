@@ -24,6 +24,8 @@ export type RelayConfig =
       readonly host: string;
       /** 0 takes a free port. */
       readonly port: number;
+      /** What clients outside connect to, where a proxy stands in front. */
+      readonly publicUrl?: string;
       readonly channels: readonly EmbeddedChannel[];
     };
 

@@ -35,13 +35,13 @@ export function resolveConfig(file: string, written: Written, fail: Fail): Omit<
 
 function resolveRelay({ relay, embedded }: Written, fail: Fail): RelayConfig {
   if (relay.type === 'remote') return embedded === undefined ? relay : fail(['embedded'], 'only with relay: embedded');
-  const { host, port, channels } = embedded ?? embeddedDefaults;
+  const { host, port, url, channels } = embedded ?? embeddedDefaults;
   channels.forEach((channel, index) => {
     if (channels.findIndex((other) => other.id === channel.id) < index) {
       fail(['embedded', 'channels', index, 'id'], 'found the id of an earlier channel, expected one of its own');
     }
   });
-  return { type: 'embedded', host, port, channels };
+  return { type: 'embedded', host, port, ...(url === undefined ? {} : { publicUrl: url }), channels };
 }
 
 function resolveAgent(folder: string, agent: WrittenAgent, path: Path, fail: Fail): AgentConfig {

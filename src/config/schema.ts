@@ -23,14 +23,19 @@ export const DEFAULT_HARD_MS = 2 * 3_600_000;
 
 const relay = leaf('embedded, or a URL that begins with ws:// or wss://', (value) => {
   if (value === 'embedded') return { type: 'embedded' } as const;
+  const url = relayUrl(value);
+  return typeof url === 'string' ? { type: 'remote', url } as const : url;
+});
+
+function relayUrl(value: unknown): string | Mistake | undefined {
   if (typeof value !== 'string' || !/^wss?:\/\//i.test(value) || !URL.canParse(value)) return undefined;
   const url = new URL(value);
   if (url.username !== '' || url.password !== '') {
     return new Mistake('found a URL with a password, expected one without');
   }
   if (url.hash !== '') return new Mistake('found a URL with a fragment (#), expected one without');
-  return { type: 'remote', url: url.href } as const;
-});
+  return url.href;
+}
 
 const host = leaf('an IP address or localhost', (value) =>
   typeof value === 'string' && isListenable(value) ? value : undefined);
@@ -44,12 +49,13 @@ const embedded = closed(
   {
     port: count(0, 65_535).default(7447),
     host: host.default('127.0.0.1'),
+    url: leaf('a URL that begins with ws:// or wss://', relayUrl).optional(),
     channels: list(
       closed({ id: channel(), name: text('a name for people', 128) }, 'a mapping of id and name'),
       { min: 0, max: 256, expected: 'a list of at most 256 channels' },
     ).default([]),
   },
-  'a mapping of port, host and channels',
+  'a mapping of port, host, url and channels',
 );
 
 const argument = text('a text', 32_768);

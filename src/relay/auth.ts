@@ -14,8 +14,8 @@ export interface Identity {
 
 export interface Challenge {
   readonly challenge: string;
-  /** Our own URL. */
-  readonly url: string;
+  /** The URLs we go by, the one to be told first. */
+  readonly urls: readonly [string, ...string[]];
   readonly nowSec: Seconds;
   readonly windowSec: number;
 }
@@ -30,8 +30,9 @@ export function checkAuth(
   if (firstValue(event.tags, 'challenge') !== expected.challenge) {
     return refuse('invalid', 'challenge: expected the one this connection was sent');
   }
-  if (!sameRelay(firstValue(event.tags, 'relay') ?? '', expected.url)) {
-    return refuse('invalid', `relay: expected ${expected.url}`);
+  const named = firstValue(event.tags, 'relay') ?? '';
+  if (!expected.urls.some((url) => sameRelay(named, url))) {
+    return refuse('invalid', `relay: expected ${expected.urls[0]}`);
   }
   const verified = verifyEvent(event);
   if (!verified.ok) return refuse('invalid', verified.detail);

@@ -26,7 +26,8 @@ import type { Delivery } from './subscription.ts';
 
 /** What every conversation of a relay shares. */
 export interface RelayParts {
-  readonly url: string;
+  /** What an AUTH event may name; the first is told to those who name another. */
+  readonly urls: readonly [string, ...string[]];
   readonly limits: RelayLimits;
   readonly clock: Clock;
   readonly store: Store;
@@ -111,11 +112,11 @@ export class Conversation {
   }
 
   async #authenticate(event: UnverifiedEvent): Promise<Answer> {
-    const { url, clock, limits, store, log } = this.#parts;
+    const { urls, clock, limits, store, log } = this.#parts;
     const exhausted = this.#take('requests');
     if (exhausted !== undefined) return exhausted;
     const checked = checkAuth(event, {
-      challenge: this.#challenge, url, nowSec: secondsOf(clock.now()), windowSec: limits.authWindowSec,
+      challenge: this.#challenge, urls, nowSec: secondsOf(clock.now()), windowSec: limits.authWindowSec,
     });
     if (!checked.ok) return checked;
     const { pubkey, owner } = checked.identity;

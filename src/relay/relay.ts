@@ -16,6 +16,7 @@ import { DEFAULT_LIMITS } from './limits.ts';
 import type { RelayLimits } from './limits.ts';
 import { RELAY_SCHEMA } from './schema.ts';
 import { RelayServer } from './server.ts';
+import type { ListenNames } from './server.ts';
 
 /**
  * A channel that shall be there, with these members. One that is there already keeps its name, roles and everybody in
@@ -34,6 +35,10 @@ export interface RelayOptions {
   readonly port: number;
   /** The address to listen on; 127.0.0.1 when absent. */
   readonly host?: string;
+  /** What clients outside connect to and name in their AUTH event, where a proxy stands in between: a ws or wss URL. */
+  readonly publicUrl?: string;
+  /** What the operator calls `port` and `host`, for the failure to listen. */
+  readonly names?: ListenNames;
   /** A file, or `:memory:`. */
   readonly storePath: string;
   /** 32 bytes. Signs 39000-39002 and membership notices; a store belongs to the key that signed its channels. */
@@ -59,7 +64,7 @@ export interface RelayStats {
 }
 
 export interface Relay {
-  /** `ws://<host>:<port>`: what clients connect to and name in their AUTH event. */
+  /** `ws://<host>:<port>`: where it listens, and what clients name in their AUTH event unless there is a `publicUrl`. */
   readonly url: string;
   readonly pubkey: Pubkey;
   stats(): RelayStats;
@@ -79,7 +84,7 @@ export async function openRelay(options: RelayOptions): Promise<Relay> {
 }
 
 async function openOn(store: Store, options: RelayOptions): Promise<Relay> {
-  const { clock, random, secretKey, host = '127.0.0.1', log = silentLog } = options;
+  const { clock, random, secretKey, host = '127.0.0.1', port, names, publicUrl, log = silentLog } = options;
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
   const self = asPubkey(Buffer.from(publicKeyOf(secretKey) ?? []).toString('hex'));
   if (self === undefined) throw new TypeError('relay key: expected 32 bytes, 1..n-1');
@@ -103,10 +108,12 @@ async function openOn(store: Store, options: RelayOptions): Promise<Relay> {
       server.deliver(delivery);
     },
   });
-  const url = `ws://${host.includes(':') ? `[${host}]` : host}:${await server.listen(host, options.port)}`;
+  const url = `ws://${host.includes(':') ? `[${host}]` : host}:${await server.listen({ host, port, ...(names && { names }) })}`;
   const counts = { accepted: 0, refused: 0, delivered: 0 };
   server.serve({
-    url, limits, clock, store, ingest, log, channels: book.channels,
+    // Programs on this machine need not take the way round by the proxy.
+    urls: publicUrl === undefined ? [url] : [publicUrl, url],
+    limits, clock, store, ingest, log, channels: book.channels,
     count: (what, by) => {
       counts[what] += by;
     },

@@ -6,7 +6,7 @@ import { createServer } from 'node:http';
 import type { IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { WebSocketServer } from 'ws';
-import { Failure, later } from '../model/index.ts';
+import { errorCode, Failure, later } from '../model/index.ts';
 import type { Clock, Log, Random } from '../model/index.ts';
 import { Connection } from './connection.ts';
 import type { RelayParts } from './conversation.ts';
@@ -20,6 +20,18 @@ export interface ServerOptions {
   readonly limits: RelayLimits;
   readonly log: Log;
   readonly information: Readonly<Record<string, unknown>>;
+}
+
+/** What the operator calls the port and the address: a member of a config, or a flag. */
+export interface ListenNames {
+  readonly port: string;
+  readonly host: string;
+}
+
+interface Place {
+  readonly host: string;
+  readonly port: number;
+  readonly names?: ListenNames;
 }
 
 export class RelayServer {
@@ -50,11 +62,12 @@ export class RelayServer {
     return total;
   }
 
-  /** Listens, and resolves with the port. Rejects with a `listen` failure that names the port. */
-  async listen(host: string, port: number): Promise<number> {
+  /** Listens, and resolves with the port. Rejects with a `listen` failure that names port or address. */
+  async listen(place: Place): Promise<number> {
+    const { host, port } = place;
     await new Promise<void>((resolve, reject) => {
       this.#http.once('error', (error) => {
-        reject(listenFailure(error, host, port));
+        reject(listenFailure(error, place));
       });
       this.#http.listen(port, host, resolve);
     });
@@ -116,8 +129,19 @@ export class RelayServer {
   }
 }
 
-function listenFailure(error: Error, host: string, port: number): Failure {
-  const busy = 'code' in error && error.code === 'EADDRINUSE';
-  const what = busy ? 'another program listens on it; choose another port' : error.message;
-  return new Failure('listen', `port ${port} on ${host}: ${what}`, { cause: error });
+function listenFailure(error: Error, { host, port, names = { port: 'port', host: 'host' } }: Place): Failure {
+  const failed = (name: string, what: string): Failure => new Failure('listen', `${name}: ${what}`, { cause: error });
+  switch (errorCode(error)) {
+    case 'EADDRINUSE':
+      return failed(names.port, `another program listens on port ${port} of ${host}; choose another port`);
+    case 'EACCES':
+    case 'EPERM':
+      return failed(names.port, `this user may not listen on port ${port}; choose one above 1023`);
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+      return failed(names.host, `${host} is no address of this machine`);
+    default:
+      return failed(names.host, `port ${port} of ${host}: ${error.message}`);
+  }
 }

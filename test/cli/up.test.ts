@@ -6,6 +6,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { StatusReport } from '../../src/control/index.ts';
+import { documentedMembers, membersOf } from '../control/members.ts';
 import { temporaryDirectory } from '../setup/temp.ts';
 import { runSkep, startSkep, stopAll } from './skep.ts';
 import type { Skep } from './skep.ts';
@@ -135,6 +136,14 @@ describe('skep up', () => {
   });
 });
 
+it('says at start that an agent has no program, and runs all the same', async () => {
+  const directory = home((yaml) => yaml.replace('adapter: scripted', 'adapter: { command: no-such-agent }'));
+  const skep = await up(directory);
+  await skep.says('agent helper: there is no program no-such-agent; it cannot answer before there is one');
+  skep.kill('SIGTERM');
+  expect((await skep.ended).code).toBe(0);
+});
+
 describe('what keeps skep up from starting is one line and an exit code', () => {
   it('a port in use', async () => {
     const server = createServer();
@@ -144,7 +153,13 @@ describe('what keeps skep up from starting is one line and an exit code', () => 
     const { code, stderr } = await runSkep(['up'], home((yaml) => yaml.replace('port: 0', `port: ${port}`)));
     await new Promise((resolve) => void server.close(resolve));
     expect(code).toBe(6);
-    expect(stderr).toMatch(new RegExp(`^skep: .*${port}.*\n$`));
+    expect(stderr).toBe(`skep: embedded.port: another program listens on port ${port} of 127.0.0.1; choose another port\n`);
+  });
+
+  it('an address of another machine', async () => {
+    const ended = await runSkep(['up'], home((yaml) => yaml.replace('port: 0', 'host: 192.0.2.1, port: 0')));
+    expect(ended.code).toBe(6);
+    expect(ended.stderr).toMatch(/\nskep: embedded\.host: 192\.0\.2\.1 is no address of this machine\n$/);
   });
 
   it.each([
@@ -187,6 +202,8 @@ describe('skep status', () => {
     const directory = home();
     const skep = await up(directory);
     const report = await statusWhen(directory, ({ agents }) => agents[0]?.upstream.phase === 'ready' && agents[0].upstream.channels.length === 1);
+    const documented = documentedMembers();
+    for (const member of membersOf(report)) expect(documented).toContain(member);
     expect(report).toMatchObject({
       v: 1, pid: skep.pid, stopping: false, embeddedRelay: { connections: 1 },
       agents: [{ name: 'helper', turns: [], inbox: { queued: 0, dispatched: 0, done: 0, dead: 0 } }],

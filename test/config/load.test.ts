@@ -81,9 +81,9 @@ agents:
   });
 
   it('takes the channels of the relay in the box', () => {
-    const top = `relay: embedded\nembedded: { port: 0, host: "::1", channels: [{ id: ${CHANNEL}, name: general }] }`;
+    const top = `relay: embedded\nembedded: { port: 0, host: "::1", url: "WSS://Relay.example", channels: [{ id: ${CHANNEL}, name: general }] }`;
     expect(load(writeConfig(oneAgent('', { top }))).relay).toEqual({
-      type: 'embedded', host: '::1', port: 0, channels: [{ id: CHANNEL, name: 'general' }],
+      type: 'embedded', host: '::1', port: 0, publicUrl: 'wss://relay.example/', channels: [{ id: CHANNEL, name: 'general' }],
     });
   });
 
@@ -318,7 +318,7 @@ describe('durations', () => {
 it('documents every member', () => {
   const page = readFileSync(new URL('../../docs/configuration.md', import.meta.url), 'utf8');
   const known = (yaml: string): readonly string[] => (/known here: (.*)$/.exec(told(yaml))?.[1] ?? '').split(', ');
-  const members = [...known(`relay: x\nzzzzzzzzzzzz: 1`), ...known(oneAgent('zzzzzzzzzzzz: 1'))];
+  const members = [...known(`relay: x\nzzzzzzzzzzzz: 1`), ...known('relay: embedded\nembedded: { zzzzzzzzzzzz: 1 }'), ...known(oneAgent('zzzzzzzzzzzz: 1'))];
   expect(members.length).toBeGreaterThan(20);
   for (const member of members) expect(page, member).toContain(`\`${member}\``);
 });

@@ -8,6 +8,7 @@ import { askStatus, openControl, socketPathOf } from '../../src/control/index.ts
 import type { Control, StatusReport } from '../../src/control/index.ts';
 import { silentLog } from '../../src/model/index.ts';
 import { temporaryDirectory } from '../setup/temp.ts';
+import { documentedMembers, membersOf } from './members.ts';
 import { sampleReport } from './report-sample.ts';
 
 const open: Control[] = [];
@@ -158,4 +159,8 @@ describe('asking where nobody answers', () => {
       await new Promise((resolve) => void server.close(resolve));
     }
   });
+});
+
+it('documents every member of a report, and no other', () => {
+  expect(documentedMembers()).toEqual(membersOf(sampleReport()));
 });

@@ -156,11 +156,13 @@ describe('AUTH', () => {
     expect(sameRelay(b, a)).toBe(same);
   });
 
-  const expected = { challenge: 'c', url: 'ws://127.0.0.1:7', nowSec, windowSec: 600 };
+  const expected = { challenge: 'c', urls: ['wss://relay.example/', 'ws://127.0.0.1:7'], nowSec, windowSec: 600 } as const;
   const tags: readonly Tag[] = [['relay', 'ws://localhost:7'], ['challenge', 'c']];
 
   it.each<[string, UnverifiedEvent, boolean]>([
     ['good', alice.sign(22_242, tags, '', nowSec), true],
+    ['in the name that clients outside know', alice.sign(22_242, [['relay', 'wss://relay.example'], ['challenge', 'c']], '', nowSec), true],
+    ['in another name', alice.sign(22_242, [['relay', 'ws://relay.example'], ['challenge', 'c']], '', nowSec), false],
     ['600 s old', alice.sign(22_242, tags, '', nowSec - 600), true],
     ['601 s old', alice.sign(22_242, tags, '', nowSec - 601), false],
     ['601 s ahead', alice.sign(22_242, tags, '', nowSec + 601), false],

@@ -1,4 +1,6 @@
 /** Strangers' clients: nostr-tools, unmodified, as a relay and as a pool. */
+import { once } from 'node:events';
+import { connect, createServer } from 'node:net';
 import { afterEach, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { finalizeEvent } from 'nostr-tools/pure';
 import type { Event, EventTemplate, VerifiedEvent } from 'nostr-tools/pure';
@@ -30,6 +32,37 @@ function poolOf(person: Person): SimplePool {
   pools.push(pool);
   return pool;
 }
+
+/** Stands in front of a relay as a TLS proxy does: clients know another URL than the relay listens on. */
+async function proxy(): Promise<{ readonly url: string; readonly leadTo: (relayUrl: string) => void }> {
+  let port = 0;
+  const server = createServer((client) => {
+    const relay = connect(port, '127.0.0.1');
+    client.pipe(relay).pipe(client);
+    for (const end of [client, relay]) end.on('error', () => { client.destroy(); relay.destroy(); });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  onTestFinished(async () => { await new Promise((resolve) => { server.close(resolve); }); });
+  return {
+    url: `ws://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`,
+    leadTo: (relayUrl) => { port = Number(new URL(relayUrl).port); },
+  };
+}
+
+it.each([['told its name outside', true], ['not told', false]])('authenticates a client behind a proxy, %s: %s', async (_, isTold) => {
+  const front = await proxy();
+  const relay = await startRelay(isTold ? { publicUrl: front.url } : {});
+  front.leadTo(relay.url);
+  for (const [url, admitted] of [[front.url, isTold], [relay.url, true]] as const) {
+    const client = await ToolsRelay.connect(url);
+    onTestFinished(() => { client.close(); });
+    const sent = client.auth(signer(alice));
+    if (admitted) await sent;
+    else await expect(sent).rejects.toThrow(`relay: expected ${relay.url}`);
+  }
+});
 
 it('serves two pools that authenticate by themselves', async () => {
   const { url } = await startRelay();

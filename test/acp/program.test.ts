@@ -1,0 +1,25 @@
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { hasProgram } from '../../src/acp/index.ts';
+import { temporaryDirectory } from '../setup/temp.ts';
+
+it('finds a program as the system will', () => {
+  const cwd = temporaryDirectory();
+  const bin = join(cwd, 'bin');
+  mkdirSync(join(bin, 'folder'), { recursive: true });
+  writeFileSync(join(bin, 'agent'), '#!/bin/sh\n', { mode: 0o755 });
+  writeFileSync(join(bin, 'text'), '');
+  chmodSync(join(bin, 'text'), 0o644);
+  const has = (command: string, path?: string): boolean =>
+    hasProgram({ command, cwd, env: path === undefined ? {} : { PATH: path } });
+  expect(has('agent', `/nowhere:${bin}`)).toBe(true);
+  expect(has('agent', 'bin')).toBe(true);
+  expect(has('agent', '/nowhere')).toBe(false);
+  expect(has('agent')).toBe(false);
+  expect(has('sh')).toBe(true);
+  expect(has('./bin/agent', '')).toBe(true);
+  expect(has(join(bin, 'agent'), '')).toBe(true);
+  expect(has('./agent', bin)).toBe(false);
+  expect([has('text', bin), has('folder', bin), has('', bin)]).toEqual([false, false, false]);
+});
