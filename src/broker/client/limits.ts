@@ -1,0 +1,33 @@
+/**
+ * Every bound of the client (NIP-BA "Session and transport": clients bound body sizes, concurrent work, timeouts and
+ * retries). Source: ours; the times stand against those of docs/broker.md.
+ */
+import { RESULT_LIMITS } from '../wire/index.ts';
+
+export interface ClientLimits {
+  /** How often the same bytes are sent in one call. With the pauses below that is about 8 s of a host that is away. */
+  readonly maxAttempts: number;
+  /** From connect to the last byte of one answer. A host answers an action within 20 s. */
+  readonly attemptTimeoutMs: number;
+  /** The whole call, pauses included; the last attempt is cut off there. */
+  readonly callTimeoutMs: number;
+  /** Before the second attempt; twice as long each time. A random part of up to half of it is left out. */
+  readonly firstPauseMs: number;
+  readonly longestPauseMs: number;
+  /** Calls under way; half of what a host lets one agent do at once. */
+  readonly maxConcurrent: number;
+  /** Calls that wait for one of those; beyond it a call is `overloaded` at once. */
+  readonly maxWaiting: number;
+  readonly maxResponseBytes: number;
+}
+
+export const CLIENT_LIMITS: ClientLimits = {
+  maxAttempts: 6,
+  attemptTimeoutMs: 30_000,
+  callTimeoutMs: 120_000,
+  firstPauseMs: 250,
+  longestPauseMs: 5_000,
+  maxConcurrent: 32,
+  maxWaiting: 1_024,
+  maxResponseBytes: RESULT_LIMITS.maxBytes,
+};
