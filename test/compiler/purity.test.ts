@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import * as fc from 'fast-check';
-import { afterEach, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import {
   appendSteer,
   compileSteer,
@@ -12,7 +12,8 @@ import {
 } from '../../compiler/index.ts';
 import type { TurnInput } from '../../compiler/index.ts';
 import { hostileTurn } from './hostile.ts';
-import { deepFreeze, MORGAN, reordered, SAM, triggeredOf, turnOf } from './turns.ts';
+import { deepFreeze, MORGAN, reordered, ROOT, SAM, triggeredOf, turnOf } from './turns.ts';
+import { watched } from './watched.ts';
 
 const ROOM = new URL('../../compiler/', import.meta.url);
 const files = readdirSync(ROOM).filter((name) => name.endsWith('.ts'));
@@ -79,83 +80,83 @@ describe('the source', () => {
   });
 });
 
-describe('at run time', () => {
-  const env = process.env;
-  afterEach(() => {
-    vi.unstubAllGlobals();
-    vi.restoreAllMocks();
-    process.env = env;
-  });
+const FULL = turnOf({
+  channel: { name: 'engineering', type: 'stream', description: 'Builds' },
+  events: [triggeredOf({ tags: [['p', SAM]] }), triggeredOf({ tags: [['p', MORGAN]] })],
+  interrupted: { mode: 'steer', events: [triggeredOf({ tags: [['p', SAM]] })] },
+  history: {
+    scope: 'thread',
+    messages: [{ eventId: ROOT, pubkey: SAM, timestamp: 0, content: 'x' }],
+    total: 1,
+    truncated: true,
+  },
+  historyDelivered: true,
+  profiles: { [MORGAN]: { displayName: 'Morgan', nip05: 'm@example.com', isAgent: false } },
+  standing: {
+    workspace: 'a', base: 'b', system: 'c', teamInstructions: 'd', coreMemory: 'e', huddleInstructions: 'f', channelCanvas: 'g',
+  },
+  standingRole: 'prompt',
+});
 
-  const refuseAll = (): never => {
-    throw new Error('impure');
-  };
-  const trap: ProxyHandler<object> = {
-    get: refuseAll,
-    apply: refuseAll,
-    construct: refuseAll,
-    has: refuseAll,
-    ownKeys: refuseAll,
-  };
+const eventMembers = (path: string): readonly string[] => [
+  path, `${path}[]`, `${path}[].rule`, `${path}[].event`,
+  ...['id', 'pubkey', 'created_at', 'kind', 'content', 'sig', 'tags', 'tags[]', 'tags[][]'].map((name) => `${path}[].event.${name}`),
+];
+/** Every member of the format, lists as `[]`, pubkeys as `*`. */
+const MEMBERS: readonly string[] = [
+  'v', 'channelId', 'channel', 'channel.name', 'channel.type', 'channel.description',
+  ...eventMembers('events'),
+  'interrupted', 'interrupted.mode', ...eventMembers('interrupted.events'),
+  'history', 'history.scope', 'history.total', 'history.truncated', 'history.messages', 'history.messages[]',
+  ...['eventId', 'pubkey', 'timestamp', 'content'].map((name) => `history.messages[].${name}`),
+  'historyDelivered', 'profiles', 'profiles.*', 'profiles.*.displayName', 'profiles.*.nip05', 'profiles.*.isAgent',
+  'standing', ...Object.keys(FULL.standing ?? {}).map((section) => `standing.${section}`), 'standingRole',
+];
+
+describe('the input', () => {
   const inputs = fc.sample(hostileTurn, { numRuns: 100, seed: 7 });
-
-  test('clock, chance, environment and locale are not touched', () => {
-    const before = inputs.map(allOf);
-    for (const name of ['Date', 'Intl', 'performance', 'setTimeout', 'setImmediate', 'fetch', 'console']) {
-      vi.stubGlobal(
-        name,
-        new Proxy(
-          Object.assign(() => undefined),
-          trap,
-        ),
-      );
-    }
-    vi.spyOn(Math, 'random').mockImplementation(refuseAll);
-    for (const method of ['localeCompare', 'toLocaleLowerCase', 'toLocaleUpperCase', 'normalize'] as const) {
-      vi.spyOn(String.prototype, method).mockImplementation(refuseAll);
-    }
-    process.env = new Proxy({}, trap);
-    const after: string[] = [];
-    let control: unknown;
-    try {
-      for (const input of inputs) after.push(allOf(input));
-      try {
-        control = Date.now();
-      } catch (error) {
-        control = error;
-      }
-    } finally {
-      vi.unstubAllGlobals();
-      vi.restoreAllMocks();
-      process.env = env;
-    }
-    expect(after).toEqual(before);
-    expect(control).toBeInstanceOf(Error);
-  });
 
   test('a frozen input is compiled like any other', () => {
     for (const input of inputs) expect(allOf(deepFreeze(structuredClone(input)))).toBe(allOf(input));
   });
 
-  test('nothing is ever written to the input', () => {
-    const writes: string[] = [];
-    const watched = <T extends object>(target: T): T =>
-      new Proxy(target, {
-        get: (object, name, receiver): unknown => {
-          const value: unknown = Reflect.get(object, name, receiver);
-          return typeof value === 'object' && value !== null ? watched(value) : value;
-        },
-        set: (_, name) => writes.push(String(name)) > 0,
-        defineProperty: (_, name) => writes.push(String(name)) > 0,
-        deleteProperty: (_, name) => writes.push(String(name)) > 0,
-        setPrototypeOf: () => writes.push('prototype') > 0,
-        preventExtensions: () => writes.push('extensible') > 0,
-      });
-    for (const input of inputs) expect(allOf(watched(input))).toBe(allOf(input));
-    expect(writes).toEqual([]);
+  test('is never written to', () => {
+    for (const input of inputs) {
+      const watch = watched(input);
+      expect(allOf(watch.value)).toBe(allOf(input));
+      expect(watch.writes).toEqual([]);
+    }
     const control = watched({ list: [2, 1] });
-    control.list.sort((one, other) => one - other);
-    expect(writes).not.toEqual([]);
+    expect(() => control.value.list.sort((one, other) => one - other)).toThrow(TypeError);
+    expect(control.writes).not.toEqual([]);
+  });
+
+  test.each([
+    ['compileTurn', compileTurn],
+    ['compileSteer', compileSteer],
+    ['parseTurnInput', parseTurnInput],
+  ])('is read by %s as the format declares it: no other member, nothing inherited, each once', (_, read) => {
+    for (const input of [FULL, reordered(FULL) as TurnInput]) {
+      const { value, reads, methods } = watched(input);
+      read(value);
+      const members = [...reads.keys()].map((path) => path.replace(/\b[0-9a-f]{64}\b/, '*').replaceAll(/\[\d+\]/g, '[]'));
+      expect([...new Set(members)].sort()).toEqual([...MEMBERS].sort());
+      // A member that changes between two looks cannot be one thing in the envelope and another in the manifest.
+      expect([...reads].filter(([, times]) => times > 1)).toEqual([]);
+      expect(['length', 'map', 'constructor', 'at', 'Symbol(Symbol.iterator)']).toEqual(expect.arrayContaining([...methods]));
+    }
+  });
+
+  test('is not asked for a member that the format does not have', () => {
+    const strange = { locale: 'tr', toJSON: (): string => 'x', then: 1 };
+    const [entry] = FULL.events;
+    if (entry === undefined) throw new Error('no event');
+    const events = [{ ...entry, ...strange, event: { ...entry.event, ...strange } }];
+    const more = { ...FULL, ...strange, events, channel: { ...FULL.channel, ...strange }, standing: { ...FULL.standing, ...strange } };
+    const { value, reads } = watched(more as TurnInput);
+    const plain: TurnInput = { ...FULL, events: [entry] };
+    expect(compileTurn(value)).toEqual(compileTurn(plain));
+    expect([...reads.keys()].filter((path) => /locale|toJSON|then/.test(path))).toEqual([]);
   });
 
   test('the order of members changes nothing', () => {
