@@ -4,7 +4,9 @@
  */
 import { Command, CommanderError } from 'commander';
 import { exitCodeOf, Failure, redact } from '../model/index.ts';
+import { compileVerb } from './compile.ts';
 import { demoVerb } from './demo.ts';
+import { explainVerb } from './explain.ts';
 import { initVerb } from './init.ts';
 import { tell } from './print.ts';
 import { relayVerb } from './relay.ts';
@@ -53,7 +55,7 @@ function composeProgram(): Command {
       },
     })
     .addHelpText('after', `\n${EXIT_CODES}`);
-  for (const verb of [initVerb, upVerb, statusVerb, relayVerb, demoVerb]) verb(program);
+  for (const verb of [initVerb, upVerb, statusVerb, relayVerb, demoVerb, compileVerb, explainVerb]) verb(program);
   return program;
 }
 
@@ -70,7 +72,7 @@ function tellBug(error: unknown): void {
 const EXIT_CODES = `Exit codes:
   0    done, or ended in order by a signal
   1    the demo did not see what it should, an agent or a relay failed
-  2    a command line or a config that cannot be used
+  2    a command line, a config or an input that cannot be used
   4    another supervisor holds the data directory
   5    the disk: full, read-only, damaged, locked, or written by a newer skep
   6    a port or socket cannot be listened on

@@ -11,6 +11,8 @@ export const FAILURES = {
   usage: { exit: 2 },
   /** A config, key or script file that cannot be used; the message names file, line and member. */
   config: { exit: 2 },
+  /** A turn, fixture or other input that is refused; the message names file, line and path. */
+  refused_input: { exit: 2 },
   /** Another supervisor holds the data directory. */
   in_use: { exit: 4 },
   storage_full: { exit: 5 },
