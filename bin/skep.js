@@ -33,5 +33,18 @@ if (!existsSync(program)) {
   }
 }
 
-const { main } = await import(program.href);
+const { main } = await import(program.href).catch(tooFewFiles);
 await main(process.argv);
+
+/**
+ * The modules are read many at a time: it is here that a low limit of open files is met first, as whatever error the
+ * module loader makes of it (EMFILE, or a module that is "not found"). src/cli/open-files.ts has the same rule.
+ */
+function tooFewFiles(error) {
+  const needed = 256;
+  const limit = process.report.getReport().userLimits?.open_files?.soft;
+  if (error.code !== 'EMFILE' && error.code !== 'ENFILE' && !(Number(limit) < needed)) throw error;
+  const found = error.code === 'ENFILE' ? 'the system has no open file left (ENFILE)' : `the limit of open files is ${limit}`;
+  process.stderr.write(`skep: ${found}, too low: at least ${needed} are needed (ulimit -n)\n`);
+  process.exit(5);
+}

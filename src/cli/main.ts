@@ -8,6 +8,7 @@ import { compileVerb } from './compile.ts';
 import { demoVerb } from './demo.ts';
 import { explainVerb } from './explain.ts';
 import { initVerb } from './init.ts';
+import { ofOpenFiles } from './open-files.ts';
 import { tell } from './print.ts';
 import { relayVerb } from './relay.ts';
 import { statusVerb } from './status.ts';
@@ -22,8 +23,7 @@ export async function main(argv: readonly string[]): Promise<void> {
   // A reader that goes away (`skep status | head -1`) or a closed terminal ends no work.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
   process.on('uncaughtException', (error) => {
-    tellBug(error);
-    process.exit(70);
+    process.exit(tellEnd(error));
   });
   process.exitCode = await run(argv);
   setTimeout(() => process.exit(), LINGER_MS).unref();
@@ -35,10 +35,16 @@ async function run(argv: readonly string[]): Promise<number> {
     return typeof process.exitCode === 'number' ? process.exitCode : 0;
   } catch (error) {
     if (error instanceof CommanderError) return toldByCommander(error);
-    if (error instanceof Failure) tell(redact(error.message));
-    else tellBug(error);
-    return exitCodeOf(error);
+    return tellEnd(error);
   }
+}
+
+/** Tells what ended the program; its exit code. */
+function tellEnd(error: unknown): number {
+  const cause = ofOpenFiles(error) ?? error;
+  if (cause instanceof Failure) tell(redact(cause.message));
+  else tellBug(cause);
+  return exitCodeOf(cause);
 }
 
 function composeProgram(): Command {
@@ -74,7 +80,7 @@ const EXIT_CODES = `Exit codes:
   1    the demo did not see what it should, an agent or a relay failed
   2    a command line, a config or an input that cannot be used
   4    another supervisor holds the data directory
-  5    the disk: full, read-only, damaged, locked, or written by a newer skep
+  5    the disk: full, read-only, damaged, locked, or written by a newer skep; the limit of open files is too low
   6    a port or socket cannot be listened on
   7    no supervisor is running here
   70   a bug in skep

@@ -23,6 +23,8 @@ export const FAILURES = {
   /** Another process keeps the database locked beyond the bounded wait. */
   storage_busy: { exit: 5 },
   storage_failed: { exit: 5 },
+  /** No file or socket can be opened any more: the limit of this process (EMFILE) or of the system (ENFILE). */
+  open_files: { exit: 5 },
   /** A port or socket cannot be listened on. */
   listen: { exit: 6 },
   /** No supervisor answers on the data directory's socket. */
