@@ -28,7 +28,7 @@ import type { AgentOptions, Observer, ProfileFacts, Supervisor } from './supervi
 export interface RootOptions {
   /** For stamps, and what is stored. */
   readonly clock: Clock;
-  /** For deadlines of processes and turns: nobody sets it. */
+  /** For deadlines in memory: nobody sets it. */
   readonly steadyClock: Clock;
   readonly random: Random;
   readonly log: Log;
@@ -82,7 +82,7 @@ export async function start(config: Config, options: RootOptions): Promise<Runni
 async function openRooms(
   config: Config, options: RootOptions, closings: Closing[], closeAll: (graceMs: number) => Promise<void>,
 ): Promise<Running> {
-  const { clock, random, log } = options;
+  const { clock, steadyClock, random, log } = options;
   const lock = lockDataDirectory(config.dataDirectory);
   closings.push(() => { lock.release(); });
   const store = openSqlite(join(config.dataDirectory, 'skep.db'), SUPERVISOR_SCHEMA);
@@ -104,7 +104,7 @@ async function openRooms(
   const relayUrl = relay?.url ?? (config.relay.type === 'remote' ? config.relay.url : '');
 
   const broker = await openBroker({
-    relayUrl, identities: config.agents.map(identityOf), store, clock, random, log,
+    relayUrl, identities: config.agents.map(identityOf), store, clock, steadyClock, random, log,
     // The box may listen on another port each time; it is its key that makes it the same community.
     ...(relay && { community: `embedded:${relay.pubkey}` }),
   });
@@ -167,7 +167,7 @@ function endOnce(closeAll: (graceMs: number) => Promise<void>): EndOnce {
 }
 
 function embeddedRelay(
-  config: Config, relay: Extract<Config['relay'], { type: 'embedded' }>, { clock, random, log }: RootOptions,
+  config: Config, relay: Extract<Config['relay'], { type: 'embedded' }>, { clock, steadyClock, random, log }: RootOptions,
 ): Promise<Relay> {
   const owners = [...new Set(config.agents.map((agent) => agent.owner))];
   const agents = config.agents.map((agent) => agent.pubkey);
@@ -178,9 +178,7 @@ function embeddedRelay(
     ...(relay.publicUrl === undefined ? {} : { publicUrl: relay.publicUrl }),
     storePath: join(config.dataDirectory, 'relay.db'),
     secretKey: relayKey(join(config.dataDirectory, 'relay.key'), random),
-    clock,
-    random,
-    log,
+    clock, steadyClock, random, log,
     agentOwners: config.agents.map(({ pubkey, owner }) => ({ agent: pubkey, owner })),
     seedChannels: relay.channels.map(({ id, name }) => ({
       id, name, visibility: 'private',

@@ -53,6 +53,7 @@ export interface AgentOptions {
   readonly upstream: Upstream;
   readonly publisher: Publisher;
   readonly cursors: Cursors;
+  /** For deadlines. */
   readonly clock: Clock;
   readonly isMember: Feed['isMember'];
 }

@@ -3,7 +3,7 @@
  * the pursuit of its records in doubt. Order of opening: what can refuse without a trace comes first, sockets last.
  * Order of closing: the host drains, then the connections end, which settles everything that waits.
  */
-import { Failure, later, shortId } from '../model/index.ts';
+import { Failure, later, shortId, within } from '../model/index.ts';
 import type { ChannelId, Clock, Log, Pubkey, Random } from '../model/index.ts';
 import type { Store } from '../store/index.ts';
 import { openCursors } from './actions/index.ts';
@@ -14,7 +14,7 @@ import { openDispatch } from './dispatch.ts';
 import { openFeed } from './feed/index.ts';
 import type { Feed } from './feed/index.ts';
 import { openHost } from './host.ts';
-import { openJournal, openPursuit, within } from './journal/index.ts';
+import { openJournal, openPursuit } from './journal/index.ts';
 import type { Journal, Pursuit } from './journal/index.ts';
 import { openKeyring } from './keyring.ts';
 import type { Keyring } from './keyring.ts';
@@ -31,7 +31,10 @@ export interface BrokerOptions {
   readonly community?: string;
   readonly identities: readonly AgentIdentity[];
   readonly store: Store;
+  /** For stamps, and what is stored. */
   readonly clock: Clock;
+  /** For deadlines in memory: nobody sets it. */
+  readonly steadyClock: Clock;
   readonly random: Random;
   readonly log: Log;
   /** In the place of the real relay connection. */
@@ -55,7 +58,7 @@ const COMMIT_GRACE_MS = 1_000;
 
 /** Throws `Failure`: `config` for an unusable URL, key or address, `listen`, or the store's own. */
 export async function openBroker(options: BrokerOptions): Promise<Broker> {
-  const { identities, store, clock, random, log, address, port } = options;
+  const { identities, store, clock, steadyClock, random, log, address, port } = options;
   const relay = normalizeRelayUrl(options.relayUrl);
   if (!relay.ok) throw new Failure('config', relay.detail);
   refuseTwins(identities);
@@ -80,12 +83,12 @@ export async function openBroker(options: BrokerOptions): Promise<Broker> {
   const host = await openHost({
     dispatch: openDispatch({ sessions, journal, agentOf: (principal) => members.get(principal)?.agent, log }),
     log,
-    after: (ms, callback) => clock.wake(later(clock.now(), ms), callback),
+    after: (ms, callback) => steadyClock.wake(later(steadyClock.now(), ms), callback),
     ...(address === undefined ? {} : { address }),
     ...(port === undefined ? {} : { port }),
   });
 
-  const cursors = openCursors({ clock, random });
+  const cursors = openCursors({ clock: steadyClock, random });
   for (const identity of identities) {
     const opened = openMember({ ...options, relayUrl: relay.url, community }, publicIdentity(identity), {
       keyring,
@@ -105,7 +108,7 @@ export async function openBroker(options: BrokerOptions): Promise<Broker> {
     for (const { pursuit } of members.values()) pursuit.close();
     await Promise.all([...members.values()].map(({ feed }) => feed.close()));
     await Promise.all([...members.values()].map(({ agent }) => agent.upstream.close()));
-    await within(journal.drained(), COMMIT_GRACE_MS, clock);
+    await within(steadyClock, COMMIT_GRACE_MS, journal.drained());
     keyring.close();
   }
 
@@ -128,6 +131,7 @@ function openMember(
     community,
     store,
     clock,
+    steadyClock,
     random,
     log,
     openUpstream: open = openUpstream,
@@ -137,12 +141,12 @@ function openMember(
 ): Omit<Member, 'link'> {
   const { pubkey, attestation } = identity;
   const signer = { pubkey, keyring, clock, ...(attestation === undefined ? {} : { attestation }) };
-  const upstream = open({ url: relayUrl, pubkey, signAuth: authSigner(signer), clock, random, log });
+  const upstream = open({ url: relayUrl, pubkey, signAuth: authSigner(signer), clock: steadyClock, random, log });
   const publisher = openPublisher({ pubkey, keyring, clock, upstream });
   const feed = openFeed({ upstream, identity, store, clock, log });
   const isMember = (channelId: ChannelId): boolean | undefined => feed.isMember(channelId);
-  const agent = openAgent({ identity, community, upstream, publisher, cursors, clock, isMember });
-  const pursuit = openPursuit({ clock, log, reconcile: () => journal.reconcile(agent.namespace) });
+  const agent = openAgent({ identity, community, upstream, publisher, cursors, clock: steadyClock, isMember });
+  const pursuit = openPursuit({ clock: steadyClock, log, reconcile: () => journal.reconcile(agent.namespace) });
   return { agent, feed, pursuit };
 }
 

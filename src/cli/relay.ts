@@ -6,7 +6,7 @@ import { lockDataDirectory } from '../control/index.ts';
 import { openLog } from '../log/index.ts';
 import { openRelay } from '../relay/index.ts';
 import { relayKey } from '../relay-key.ts';
-import { systemClock, systemRandom } from '../system/index.ts';
+import { steadyClock, systemClock, systemRandom } from '../system/index.ts';
 import { print, tell } from './print.ts';
 import { watchSignals } from './signals.ts';
 
@@ -37,7 +37,7 @@ async function serveRelay({ port, host, data, url }: RelayFlags): Promise<void> 
       ...(url === undefined ? {} : { publicUrl: url }),
       storePath: join(directory, 'relay.db'),
       secretKey: relayKey(join(directory, 'relay.key'), systemRandom),
-      clock: systemClock, random: systemRandom, log: openLog('info'),
+      clock: systemClock, steadyClock, random: systemRandom, log: openLog('info'),
     });
     print(`relay ${relay.url}${url === undefined ? '' : `, to clients ${url}`}`);
     print('Ctrl-C stops');

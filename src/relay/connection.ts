@@ -94,8 +94,8 @@ export class Connection {
   }
 
   #armDeadline(): () => void {
-    const { clock, limits } = this.#parts;
-    return clock.wake(later(clock.now(), limits.authTimeoutMs), () => {
+    const { steadyClock, limits } = this.#parts;
+    return steadyClock.wake(later(steadyClock.now(), limits.authTimeoutMs), () => {
       if (this.#conversation.authenticated) return;
       this.#send(noticeText(refuse('auth-required', `no AUTH within ${limits.authTimeoutMs} ms`)));
       this.#socket.close(1008, 'auth-required');

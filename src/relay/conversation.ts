@@ -29,7 +29,10 @@ export interface RelayParts {
   /** What an AUTH event may name; the first is told to those who name another. */
   readonly urls: readonly [string, ...string[]];
   readonly limits: RelayLimits;
+  /** For what a stamp is compared with. */
   readonly clock: Clock;
+  /** For deadlines and quotas. */
+  readonly steadyClock: Clock;
   readonly store: Store;
   readonly channels: Channels;
   readonly ingest: Ingest;
@@ -48,7 +51,7 @@ export class Conversation {
 
   constructor(parts: RelayParts, outlet: Outlet, challenge: string) {
     const { limits, store, log, count } = parts;
-    const nowMs = parts.clock.now();
+    const nowMs = parts.steadyClock.now();
     this.#parts = parts;
     this.#outlet = outlet;
     this.#challenge = challenge;
@@ -175,7 +178,7 @@ export class Conversation {
   }
 
   #take(what: 'events' | 'requests' | 'telemetry'): RelayRefusal | undefined {
-    const { quota, refusal } = takeOne(this.#quotas[what], this.#parts.clock.now());
+    const { quota, refusal } = takeOne(this.#quotas[what], this.#parts.steadyClock.now());
     this.#quotas = { ...this.#quotas, [what]: quota };
     return refusal;
   }

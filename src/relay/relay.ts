@@ -43,7 +43,10 @@ export interface RelayOptions {
   readonly storePath: string;
   /** 32 bytes. Signs 39000-39002 and membership notices; a store belongs to the key that signed its channels. */
   readonly secretKey: Uint8Array;
+  /** For stamps. */
   readonly clock: Clock;
+  /** For deadlines and quotas: nobody sets it. */
+  readonly steadyClock: Clock;
   readonly random: Random;
   readonly limits?: Partial<RelayLimits>;
   readonly name?: string;
@@ -84,7 +87,7 @@ export async function openRelay(options: RelayOptions): Promise<Relay> {
 }
 
 async function openOn(store: Store, options: RelayOptions): Promise<Relay> {
-  const { clock, random, secretKey, host = '127.0.0.1', port, names, publicUrl, log = silentLog } = options;
+  const { clock, steadyClock, random, secretKey, host = '127.0.0.1', port, names, publicUrl, log = silentLog } = options;
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
   const self = asPubkey(Buffer.from(publicKeyOf(secretKey) ?? []).toString('hex'));
   if (self === undefined) throw new TypeError('relay key: expected 32 bytes, 1..n-1');
@@ -101,7 +104,7 @@ async function openOn(store: Store, options: RelayOptions): Promise<Relay> {
   if (owners.length > 0) await store.write(...owners.map(({ agent, owner }) => rememberOwner(agent, owner)));
 
   const information = relayInformation(options.name ?? 'skep relay', self, limits);
-  const server = new RelayServer({ clock, random, limits, log, information });
+  const server = new RelayServer({ clock: steadyClock, random, limits, log, information });
   const ingest = new Ingest({
     store, clock, limits, book, log,
     deliver: (delivery) => {
@@ -113,7 +116,7 @@ async function openOn(store: Store, options: RelayOptions): Promise<Relay> {
   server.serve({
     // Programs on this machine need not take the way round by the proxy.
     urls: publicUrl === undefined ? [url] : [publicUrl, url],
-    limits, clock, store, ingest, log, channels: book.channels,
+    limits, clock, steadyClock, store, ingest, log, channels: book.channels,
     count: (what, by) => {
       counts[what] += by;
     },

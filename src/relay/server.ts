@@ -15,6 +15,7 @@ import type { RelayLimits } from './limits.ts';
 import type { Delivery } from './subscription.ts';
 
 export interface ServerOptions {
+  /** For deadlines. */
   readonly clock: Clock;
   readonly random: Random;
   readonly limits: RelayLimits;

@@ -34,6 +34,7 @@ export async function bench(
     identities: [identity()],
     store: rest.store ?? openStore(),
     clock,
+    steadyClock: clock,
     random: systemRandom,
     log: silentLog,
     openUpstream: relay.open,

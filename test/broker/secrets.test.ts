@@ -114,6 +114,7 @@ describe('a secret', () => {
     const options = {
       store,
       clock: (await bench()).clock,
+      steadyClock: (await bench()).clock,
       random: systemRandom,
       log: { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} },
     };

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { openRelay } from '../../src/relay/index.ts';
 import type { Relay } from '../../src/relay/index.ts';
-import { systemClock, systemRandom } from '../../src/system/index.ts';
+import { steadyClock, systemClock, systemRandom } from '../../src/system/index.ts';
 import { temporaryDirectory } from '../setup/temp.ts';
 
 export interface OutsideRelay {
@@ -14,7 +14,7 @@ export interface OutsideRelay {
 export async function openOutsideRelay(): Promise<OutsideRelay> {
   const storePath = join(temporaryDirectory(), 'relay.db');
   const open = (port: number): Promise<Relay> => openRelay({
-    port, storePath, secretKey: new Uint8Array(32).fill(9), clock: systemClock, random: systemRandom,
+    port, storePath, secretKey: new Uint8Array(32).fill(9), clock: systemClock, steadyClock, random: systemRandom,
   });
   let relay = await open(0);
   const { url } = relay;

@@ -8,7 +8,7 @@ import { publicKeyOf, signEvent } from '../../src/nostr/index.ts';
 import type { Tag, VerifiedEvent } from '../../src/nostr/index.ts';
 import { openRelay } from '../../src/relay/index.ts';
 import type { Relay, RelayOptions } from '../../src/relay/index.ts';
-import { systemClock, systemRandom } from '../../src/system/index.ts';
+import { steadyClock, systemClock, systemRandom } from '../../src/system/index.ts';
 
 /** A clock that stands still until it is pushed. */
 export class HeldClock implements Clock {
@@ -78,6 +78,8 @@ export async function startRelay(options: Partial<RelayOptions> = {}): Promise<R
     storePath: ':memory:',
     secretKey: relayKey,
     clock: systemClock,
+    // A held clock holds both, unless a test pulls them apart.
+    steadyClock: options.clock ?? steadyClock,
     random: systemRandom,
     seedChannels: [
       { id: OPEN, name: 'square', visibility: 'open', members: [{ pubkey: alice.pubkey, role: 'admin' }] },

@@ -7,12 +7,12 @@ import { WebSocket } from 'ws';
 import { channelId } from '../../src/model/index.ts';
 import { openRelay } from '../../src/relay/index.ts';
 import type { Relay } from '../../src/relay/index.ts';
-import { systemClock, systemRandom } from '../../src/system/index.ts';
+import { steadyClock, systemClock, systemRandom } from '../../src/system/index.ts';
 import { temporaryDirectory } from '../setup/temp.ts';
 import { alice, bob, carol, Client, HeldClock, OPEN, person, PRIVATE, relayKey, startRelay } from './harness.ts';
 
 const NEW = channelId('00000000-0000-4000-8000-0000000000bb');
-const basics = { port: 0, storePath: ':memory:', secretKey: relayKey, clock: systemClock, random: systemRandom };
+const basics = { port: 0, storePath: ':memory:', secretKey: relayKey, clock: systemClock, steadyClock, random: systemRandom };
 
 describe('start and restart', () => {
   it('names a busy port', async () => {
@@ -121,6 +121,24 @@ describe('limits', () => {
     expect(await client.stored('c', { kinds: [1], limit: 1 })).toHaveLength(1);
     client.send(['REQ', 'too-long-', {}]);
     expect((await client.next('NOTICE'))[1]).toMatch(/^invalid: subscription id/);
+  });
+
+  it('of pace: on a clock that nobody sets', async () => {
+    const [wall, steady] = [new HeldClock(), new HeldClock()];
+    const relay = await startRelay({ clock: wall, steadyClock: steady, limits: { eventsPerSec: 1, eventsBurst: 1 } });
+    const client = await Client.as(alice, relay);
+    const publish = async (content: string): Promise<unknown> =>
+      (await client.publish(alice.sign(9, [['h', OPEN]], content, Math.floor(wall.now() / 1_000))))[1];
+    const limited = 'rate-limited: quota exceeded; retry in 1s';
+    expect(await publish('1')).toBe('');
+    wall.push(-3_600_000);
+    expect(await publish('2')).toBe(limited);
+    steady.push(1_000);
+    expect(await publish('3')).toBe('');
+    wall.push(3_600_000);
+    expect(await publish('4')).toBe(limited);
+    steady.push(1_000);
+    expect(await publish('5')).toBe('');
   });
 
   it('of pace: events and requests beyond the quota are told when to come again', async () => {

@@ -2,7 +2,7 @@
  * Cursors of `channel.read` (NIP-BA "Channel and messages"): a place in the newest-first order, sealed together with
  * the principal, the community and the filters it belongs to. Opaque to clients; 108 characters.
  *
- * Bytes before base64url: version, issued at (u64 ms), event time (u64 s), event id (32), HMAC-SHA256 (32). The key
+ * Bytes before base64url: version, issued at (u64 ms of the clock that nobody sets), event time (u64 s), event id (32), HMAC-SHA256 (32). The key
  * is made when the broker starts, so a cursor lives an hour, or until the broker ends.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';

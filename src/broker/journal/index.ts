@@ -5,7 +5,6 @@
 export { openJournal } from './journal.ts';
 export type { Journal, JournalOptions } from './journal.ts';
 export type { Operation, Plan, SendOutcome, Settled, Wire } from './operation.ts';
-export { within } from './patience.ts';
 export { openPursuit } from './pursuit.ts';
 export type { Pursuit } from './pursuit.ts';
 export type { Namespace, RecordKey } from './rows.ts';

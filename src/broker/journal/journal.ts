@@ -3,6 +3,7 @@
  * meanwhile waits with it and starts nothing; a wait that takes too long ends in `outcome_unknown`, the flight goes on.
  * in: operations. out: verdicts, in bounded time; the events a turn has published.
  */
+import { within } from '../../model/index.ts';
 import type { Clock, Log } from '../../model/index.ts';
 import type { VerifiedEvent } from '../../nostr/index.ts';
 import type { Store } from '../../store/index.ts';
@@ -10,7 +11,6 @@ import { eventOf, fly, isAtRest } from './flight.ts';
 import type { FlyingRecord } from './flight.ts';
 import type { RecordInput } from './machine.ts';
 import type { Operation, Settled, Wire } from './operation.ts';
-import { within } from './patience.ts';
 import { openRows } from './rows.ts';
 import type { FoundRecord, Namespace, RecordKey, Rows } from './rows.ts';
 import { indeterminate, isPublishing } from './verdict.ts';
@@ -113,7 +113,7 @@ class FlyingJournal implements Journal {
 
   async publishedIn(namespace: Namespace, turnId: string, patienceMs: number): Promise<TurnEvents> {
     let wanted = true;
-    await within(this.#look(namespace, turnId, () => wanted), patienceMs, this.#options.clock);
+    await within(this.#options.clock, patienceMs, this.#look(namespace, turnId, () => wanted));
     wanted = false;
     // Those that end while the rows are read may be missing there: they count as still under way.
     const before = this.#executing(namespace, turnId);
@@ -150,8 +150,10 @@ class FlyingJournal implements Journal {
 
   async #wait({ record, settled }: Flight): Promise<Settled> {
     const { waitMs = WAIT_MS, clock } = this.#options;
-    const told = await within(settled, waitMs, clock);
-    return told ?? { verdict: indeterminate('outcome_unknown', WAITED), replayed: false, ...eventOf(record.state) };
+    const told = await within(clock, waitMs, settled);
+    return told.status === 'settled'
+      ? told.value
+      : { verdict: indeterminate('outcome_unknown', WAITED), replayed: false, ...eventOf(record.state) };
   }
 
   /** Flights of a turn that may publish. */

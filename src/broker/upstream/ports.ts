@@ -60,6 +60,7 @@ export interface UpstreamOptions {
   readonly pubkey: Pubkey;
   /** The signed kind-22242 event for a challenge; `relayUrl` is the normal form. */
   readonly signAuth: (challenge: string, relayUrl: string) => VerifiedEvent;
+  /** For deadlines alone, so one that nobody sets. */
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;

@@ -7,7 +7,7 @@ import { channelId, secondsOf, silentLog } from '../../../src/model/index.ts';
 import type { EventTemplate, VerifiedEvent } from '../../../src/nostr/index.ts';
 import { openRelay } from '../../../src/relay/index.ts';
 import { openSqlite, SUPERVISOR_SCHEMA } from '../../../src/store/index.ts';
-import { systemClock, systemRandom } from '../../../src/system/index.ts';
+import { steadyClock, systemClock, systemRandom } from '../../../src/system/index.ts';
 import { until } from '../upstream/clock.ts';
 import { agent, author, relayKey, sign } from '../upstream/events.ts';
 
@@ -32,7 +32,7 @@ function signNow(by: typeof agent, template: Omit<EventTemplate, 'created_at'>):
 
 function connect(url: string, as: typeof agent): Upstream {
   return keep(openUpstream({
-    url, pubkey: as.pubkey, clock: systemClock, random: systemRandom, log: silentLog,
+    url, pubkey: as.pubkey, clock: steadyClock, random: systemRandom, log: silentLog,
     signAuth: (challenge, relayUrl) =>
       signNow(as, { kind: 22_242, tags: [['relay', relayUrl], ['challenge', challenge]], content: '' }),
   }));
@@ -40,7 +40,7 @@ function connect(url: string, as: typeof agent): Upstream {
 
 it('finds its channels, takes mentions once over a restart, joins and leaves as it is told', async () => {
   const relay = keep(await openRelay({
-    port: 0, storePath: ':memory:', secretKey: relayKey.secretKey, clock: systemClock, random: systemRandom,
+    port: 0, storePath: ':memory:', secretKey: relayKey.secretKey, clock: systemClock, steadyClock, random: systemRandom,
     seedChannels: [
       { id: TEAM, name: 'team', visibility: 'private', members: [{ pubkey: author.pubkey, role: 'admin' }, { pubkey: agent.pubkey, role: 'member' }] },
       { id: LATER, name: 'later', visibility: 'private', members: [{ pubkey: author.pubkey, role: 'admin' }] },
