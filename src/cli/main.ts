@@ -4,6 +4,7 @@
  */
 import { Command, CommanderError } from 'commander';
 import { exitCodeOf, Failure, redact } from '../model/index.ts';
+import { callVerb } from './call.ts';
 import { compileVerb } from './compile.ts';
 import { demoVerb } from './demo.ts';
 import { explainVerb } from './explain.ts';
@@ -61,7 +62,7 @@ function composeProgram(): Command {
       },
     })
     .addHelpText('after', `\n${EXIT_CODES}`);
-  for (const verb of [initVerb, upVerb, statusVerb, relayVerb, demoVerb, compileVerb, explainVerb]) verb(program);
+  for (const verb of [initVerb, upVerb, statusVerb, relayVerb, demoVerb, callVerb, compileVerb, explainVerb]) verb(program);
   return program;
 }
 
@@ -83,5 +84,8 @@ const EXIT_CODES = `Exit codes:
   5    the disk: full, read-only, damaged, locked, or written by a newer skep; the limit of open files is too low
   6    a port or socket cannot be listened on
   7    no supervisor is running here
+  10   skep call: the action was refused and had no effects
+  11   skep call: the action may have had effects
+  12   skep call: no verdict
   70   a bug in skep
   130  forced by a second SIGINT (129 SIGHUP, 143 SIGTERM)`;

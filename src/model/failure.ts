@@ -29,6 +29,12 @@ export const FAILURES = {
   listen: { exit: 6 },
   /** No supervisor answers on the data directory's socket. */
   not_running: { exit: 7 },
+  /** An action was refused and had no effects. */
+  call_failed: { exit: 10 },
+  /** An action may have had effects; only evidence can tell. */
+  call_uncertain: { exit: 11 },
+  /** No verdict on an action. */
+  call_transport: { exit: 12 },
   /** An agent program could not be started or did not behave; `AgentFailure` says how. */
   agent: { exit: 1 },
   /** The relay did not answer, or answered no. */

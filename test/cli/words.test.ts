@@ -9,7 +9,7 @@ import { runSkep, stopAll } from './skep.ts';
 afterEach(stopAll);
 
 const ROOT = new URL('../../', import.meta.url);
-const VERBS = ['init', 'up', 'status', 'relay', 'demo', 'compile', 'explain'];
+const VERBS = ['init', 'up', 'status', 'relay', 'demo', 'call', 'compile', 'explain'];
 
 describe('help', () => {
   it('names every verb and every exit code', async () => {

@@ -7,6 +7,7 @@ export { openClientOn } from './open.ts';
 export type { ClientOptions, ClientParts } from './open.ts';
 export { CLIENT_LIMITS } from './limits.ts';
 export type { ClientLimits } from './limits.ts';
+export { readArgs } from './text-args.ts';
 export { ACTION_NAMES } from '../wire/index.ts';
 export type { ActionName } from '../wire/index.ts';
 export type {

@@ -1,0 +1,20 @@
+/**
+ * Arguments that come as JSON text, read as strictly as a host reads them: a repeated member, null, `1.0` where an
+ * integer belongs are told here, before JSON.parse could lose them. NIP-BA "Wire and normalization".
+ */
+import { readRequest } from '../wire/index.ts';
+import type { BrokerRequest } from '../wire/index.ts';
+import type { Refused } from './ports.ts';
+
+/** The normalised arguments of `action`; a refusal names the member. */
+export function readArgs(
+  action: string,
+  text: string,
+): { readonly status: 'read'; readonly action: BrokerRequest['action']; readonly args: BrokerRequest['args'] } | Refused {
+  // The text cannot close the object it is put into: what then follows `args` is a member nobody knows.
+  const body = `{"type":"broker_request","protocolVersion":1,"requestId":"r","actionVersion":1,` +
+    `"action":${JSON.stringify(action)},"args":${text}}`;
+  const reading = readRequest(new TextEncoder().encode(body));
+  if (!reading.ok) return { status: 'refused', code: reading.code, detail: reading.detail };
+  return { status: 'read', action: reading.request.action, args: reading.request.args };
+}
