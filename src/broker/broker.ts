@@ -22,7 +22,8 @@ import { openLink } from './link.ts';
 import type { AgentIdentity, AgentLink, Broker } from './ports.ts';
 import { authSigner, openPublisher } from './publish.ts';
 import { openSessions } from './sessions.ts';
-import { normalizeRelayUrl, openUpstream } from './upstream/index.ts';
+import { normalizeRelayUrl, openRelaySelf, openUpstream } from './upstream/index.ts';
+import type { RelaySelf } from './upstream/index.ts';
 
 export interface BrokerOptions {
   /** The community's relay; in normal form it is part of every record's key, unless `community` is. */
@@ -39,6 +40,8 @@ export interface BrokerOptions {
   readonly log: Log;
   /** In the place of the real relay connection. */
   readonly openUpstream?: typeof openUpstream;
+  /** In the place of asking the real relay for its key. */
+  readonly openRelaySelf?: typeof openRelaySelf;
   /** 127.0.0.1 (the default) or ::1. */
   readonly address?: string;
   /** 0, the default, lets the system choose. */
@@ -88,12 +91,15 @@ export async function openBroker(options: BrokerOptions): Promise<Broker> {
     ...(port === undefined ? {} : { port }),
   });
 
+  // One for all agents: it is one relay.
+  const relaySelf = (options.openRelaySelf ?? openRelaySelf)({ url: relay.url, clock: steadyClock });
   const cursors = openCursors({ clock: steadyClock, random });
   for (const identity of identities) {
     const opened = openMember({ ...options, relayUrl: relay.url, community }, publicIdentity(identity), {
       keyring,
       journal,
       cursors,
+      relaySelf,
     });
     const link = openLink({ ...opened, journal, sessions, endpoint: host.endpoint });
     members.set(identity.pubkey, { ...opened, link });
@@ -105,6 +111,7 @@ export async function openBroker(options: BrokerOptions): Promise<Broker> {
   async function close(graceMs: number): Promise<void> {
     await host.close(graceMs);
     sessions.closeAll();
+    relaySelf.close();
     for (const { pursuit } of members.values()) pursuit.close();
     await Promise.all([...members.values()].map(({ feed }) => feed.close()));
     await Promise.all([...members.values()].map(({ agent }) => agent.upstream.close()));
@@ -123,6 +130,7 @@ interface Shared {
   readonly keyring: Keyring;
   readonly journal: Journal;
   readonly cursors: Cursors;
+  readonly relaySelf: RelaySelf;
 }
 
 function openMember(
@@ -137,13 +145,13 @@ function openMember(
     openUpstream: open = openUpstream,
   }: BrokerOptions & { readonly community: string },
   identity: PublicIdentity,
-  { keyring, journal, cursors }: Shared,
+  { keyring, journal, cursors, relaySelf }: Shared,
 ): Omit<Member, 'link'> {
   const { pubkey, attestation } = identity;
   const signer = { pubkey, keyring, clock, ...(attestation === undefined ? {} : { attestation }) };
   const upstream = open({ url: relayUrl, pubkey, signAuth: authSigner(signer), clock: steadyClock, random, log });
   const publisher = openPublisher({ pubkey, keyring, clock, upstream });
-  const feed = openFeed({ upstream, identity, store, clock, log });
+  const feed = openFeed({ upstream, identity, store, clock, log, relaySelf: () => relaySelf.key() });
   const isMember = (channelId: ChannelId): boolean | undefined => feed.isMember(channelId);
   const agent = openAgent({ identity, community, upstream, publisher, cursors, clock: steadyClock, isMember });
   const pursuit = openPursuit({ clock: steadyClock, log, reconcile: () => journal.reconcile(agent.namespace) });

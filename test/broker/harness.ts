@@ -38,6 +38,7 @@ export async function bench(
     random: systemRandom,
     log: silentLog,
     openUpstream: relay.open,
+    openRelaySelf: () => ({ key: () => Promise.resolve(undefined), close: () => {} }),
     ...rest,
   });
   onTestFinished(() => end(broker, clock));

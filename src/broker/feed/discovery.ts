@@ -1,11 +1,11 @@
 /**
- * Asks the relay which channels an agent is in, and turns its answers into membership commands. Everything the relay
- * says of membership (39002, 44100, 44101) is taken as it says it: were the relay's own key known (NIP-11 `self`), its
- * signature would be checked here.
+ * Asks the relay which channels an agent is in, and turns its answers into membership commands. What it says of
+ * membership (39002, 44100, 44101) must be signed with the relay's own key where that is known (NIP-11 `self`).
  */
 import { asChannelId, later } from '../../model/index.ts';
-import type { ChannelId, Clock, Pubkey, Seconds } from '../../model/index.ts';
+import type { ChannelId, Clock, Log, Pubkey, Seconds } from '../../model/index.ts';
 import { channelOf, firstValue, mentions } from '../../nostr/index.ts';
+import type { VerifiedEvent } from '../../nostr/index.ts';
 import type { SubscriptionSpec, Upstream } from '../upstream/index.ts';
 import { DISCOVERY_MS, MAX_KNOWN } from './limits.ts';
 import { GATHERING, memberOf, step } from './membership.ts';
@@ -21,6 +21,9 @@ export interface DiscoveryOptions {
   readonly upstream: Pick<Upstream, 'subscribe' | 'unsubscribe'>;
   readonly pubkey: Pubkey;
   readonly clock: Clock;
+  readonly log: Log;
+  /** The relay's own key, where it is known. */
+  readonly relaySelf: () => Promise<Pubkey | undefined>;
   /** Notices are asked for from here on; read each time they are asked for. */
   readonly sinceSec: () => Seconds;
   /** Channels whose lists are asked for although they may not name us: those we follow, or followed before. */
@@ -79,7 +82,8 @@ export class Discovery {
       onEvent: async (event, stored) => {
         const channelId = asChannelId(firstValue(event.tags, 'd') ?? '');
         const type = mentions(event.tags, pubkey) ? 'listed' : 'unlisted';
-        if (channelId !== undefined) await this.#tell({ type, channelId, atSec: event.created_at, stored });
+        if (channelId === undefined || !await isByRelay(event, this.#options)) return;
+        await this.#tell({ type, channelId, atSec: event.created_at, stored });
       },
       onEose: () => { this.#complete(MEMBERS); },
     };
@@ -127,7 +131,7 @@ export interface Notices {
  * asked for again as soon as the relay says that we were added to it.
  */
 export function watchNotices(
-  options: Pick<DiscoveryOptions, 'upstream' | 'pubkey' | 'sinceSec'>, onAdded: (channelId: ChannelId) => void,
+  options: Pick<DiscoveryOptions, 'upstream' | 'pubkey' | 'sinceSec' | 'relaySelf' | 'log'>, onAdded: (channelId: ChannelId) => void,
 ): Notices {
   let membership = GATHERING;
   options.upstream.subscribe(noticesSpec(options, {
@@ -151,16 +155,26 @@ interface NoticeHandlers {
 
 /** Never in one filter with channel kinds: these are p-gated (Buzz closes a REQ that mixes them). */
 function noticesSpec(
-  { pubkey, sinceSec }: Pick<DiscoveryOptions, 'pubkey' | 'sinceSec'>, { onNotice, onEose }: NoticeHandlers,
+  options: Pick<DiscoveryOptions, 'pubkey' | 'sinceSec' | 'relaySelf' | 'log'>, { onNotice, onEose }: NoticeHandlers,
 ): SubscriptionSpec {
+  const { pubkey, sinceSec } = options;
   return {
     id: NOTICES,
     filters: () => [{ kinds: [ADDED_KIND, REMOVED_KIND], tags: new Map([['p', [pubkey]]]), since: sinceSec() }],
     onEvent: async (event, stored) => {
       const channelId = channelOf(event.tags);
       const type = event.kind === ADDED_KIND ? 'added' : 'removed';
-      if (channelId !== undefined) await onNotice({ type, channelId, atSec: event.created_at, stored });
+      if (channelId === undefined || !await isByRelay(event, options)) return;
+      await onNotice({ type, channelId, atSec: event.created_at, stored });
     },
     ...(onEose === undefined ? {} : { onEose }),
   };
+}
+
+/** Anybody's signature will do where the relay names no key of its own. */
+async function isByRelay(event: VerifiedEvent, { relaySelf, pubkey, log }: Pick<DiscoveryOptions, 'relaySelf' | 'pubkey' | 'log'>): Promise<boolean> {
+  const self = await relaySelf();
+  if (self === undefined || event.pubkey === self) return true;
+  log.warn('feed: a statement about membership that is not the relay\'s own', { agent: pubkey, kind: event.kind, by: event.pubkey });
+  return false;
 }

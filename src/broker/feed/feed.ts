@@ -5,7 +5,7 @@
  * The consumer must bear to see an event twice: after a restart or a reconnect a feed reaches back by design.
  */
 import { later, seconds, secondsOf, unreachable } from '../../model/index.ts';
-import type { ChannelId, Clock, Log, Seconds } from '../../model/index.ts';
+import type { ChannelId, Clock, Log, Pubkey, Seconds } from '../../model/index.ts';
 import type { Store } from '../../store/index.ts';
 import { RESUME_OVERLAP_SEC } from '../ports.ts';
 import type { AgentIdentity, FeedConsumer } from '../ports.ts';
@@ -24,6 +24,8 @@ export interface FeedOptions {
   readonly store: Pick<Store, 'read' | 'write'>;
   readonly clock: Clock;
   readonly log: Log;
+  /** The relay's own key (NIP-11 `self`), where it is known; bounded in time, never rejects. */
+  readonly relaySelf: () => Promise<Pubkey | undefined>;
 }
 
 export interface Feed {
@@ -81,7 +83,7 @@ class AgentFeed implements Feed {
   }
 
   async #start(line: Line): Promise<void> {
-    const { store, identity, clock, log, upstream } = this.#options;
+    const { store, identity, clock, log, upstream, relaySelf } = this.#options;
     const { pubkey } = identity;
     const resume = await ResumePoints.load({ store, agent: pubkey, clock, log });
     this.#resume = resume;
@@ -95,11 +97,11 @@ class AgentFeed implements Feed {
     if (identity.channels === undefined) {
       const perform = (command: MembershipCommand): Promise<void> => this.#perform(command, followed);
       const remembered = (): readonly ChannelId[] => resume.channels();
-      const discovery = new Discovery({ upstream, pubkey, clock, sinceSec, remembered, perform });
+      const discovery = new Discovery({ upstream, pubkey, clock, log, relaySelf, sinceSec, remembered, perform });
       this.#membership = discovery;
       discovery.start();
     } else {
-      this.#membership = watchNotices({ upstream, pubkey, sinceSec }, (channelId) => { followed.askAgain(channelId); });
+      this.#membership = watchNotices({ upstream, pubkey, log, relaySelf, sinceSec }, (channelId) => { followed.askAgain(channelId); });
     }
   }
 

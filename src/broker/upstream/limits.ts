@@ -58,3 +58,10 @@ export const MAX_DELIVERIES_IN_FETCH = 8_192;
 export const MAX_FETCHES = 64;
 /** Events one fetch collects; at the limit it ends, incomplete. */
 export const MAX_FETCH_EVENTS = 10_000;
+
+/** The relay's information document (NIP-11): time and bytes of one answer; beyond either there is none. */
+export const INFORMATION_TIMEOUT_MS = 3_000;
+export const MAX_INFORMATION_BYTES = 65_536;
+/** An answer is good for this long, as keys seldom change; without one the relay is asked again after a minute. */
+export const INFORMATION_FRESH_MS = 600_000;
+export const INFORMATION_RETRY_MS = 60_000;

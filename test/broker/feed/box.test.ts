@@ -1,7 +1,7 @@
 /** A feed and a second person's connection on the relay in the box: AUTH, channels, mentions, a restart. */
 import { afterEach, expect, it } from 'vitest';
 import { openFeed } from '../../../src/broker/feed/index.ts';
-import { openUpstream } from '../../../src/broker/upstream/index.ts';
+import { openRelaySelf, openUpstream } from '../../../src/broker/upstream/index.ts';
 import type { Upstream } from '../../../src/broker/upstream/index.ts';
 import { channelId, secondsOf, silentLog } from '../../../src/model/index.ts';
 import type { EventTemplate, VerifiedEvent } from '../../../src/nostr/index.ts';
@@ -57,12 +57,14 @@ it('finds its channels, takes mentions once over a restart, joins and leaves as 
     expect(await person.publish(event, { timeoutMs: 10_000 })).toEqual({ status: 'accepted', eventId: event.id });
   };
 
+  const relaySelf = openRelaySelf({ url: relay.url, clock: steadyClock });
+  expect(await relaySelf.key()).toBe(relay.pubkey);
   const story: string[] = [];
   const handled = new Set<string>();
   const start = (): { stop(): Promise<void> } => {
     const upstream = connect(relay.url, agent);
     const feed = keep(openFeed({
-      upstream, store, clock: systemClock, log: silentLog, identity: { pubkey: agent.pubkey, subscribe: 'mentions' },
+      upstream, store, clock: systemClock, log: silentLog, relaySelf: () => relaySelf.key(), identity: { pubkey: agent.pubkey, subscribe: 'mentions' },
     }));
     feed.follow(async (item) => {
       const where = item.channelId === TEAM ? 'team' : 'later';

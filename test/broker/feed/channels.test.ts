@@ -1,7 +1,9 @@
 /** Which channels a feed follows, when it says so, and what it asks for. */
 import { describe, expect, it } from 'vitest';
+import { seconds } from '../../../src/model/index.ts';
+import type { VerifiedEvent } from '../../../src/nostr/index.ts';
 import { until } from '../upstream/clock.ts';
-import { agent, author, mention } from '../upstream/events.ts';
+import { agent, author, mention, relayKey, sign } from '../upstream/events.ts';
 import { A, B, members, notice, World } from './world.ts';
 
 describe('finding channels', () => {
@@ -18,6 +20,20 @@ describe('finding channels', () => {
     await until(() => world.items.length === 2);
     expect(world.story).toEqual(['+A', 'now']);
     expect(world.feed?.channels()).toEqual([A]);
+  });
+
+  it('believes what the relay says of membership from the relay\'s own key alone, where that is known', async () => {
+    const world = await World.open();
+    const forged = (kind: 44_100 | 39_002): VerifiedEvent =>
+      sign(author, { kind, created_at: seconds(world.nowSec), tags: [['p', agent.pubkey], ['h', B], ['d', B]] });
+    world.shelf.keep(forged(39_002));
+    await world.start({ relaySelf: async () => relayKey.pubkey });
+    await world.asked('membership-notif');
+    world.shelf.put(forged(44_100));
+    world.shelf.put(notice(44_100, A, world.nowSec));
+    await until(() => world.items.length === 1);
+    expect(world.feed?.channels()).toEqual([A]);
+    expect(world.errors).toEqual(Array(2).fill('feed: a statement about membership that is not the relay\'s own'));
   });
 
   it('follows configured channels at once, on a relay that knows no groups, and asks for all messages where it shall', async () => {

@@ -60,13 +60,16 @@ export class World {
   /** The agent starts: `take` is its consumer. Ready when it has asked the relay. */
   async start(options: Partial<FeedOptions['identity']> & {
     readonly take?: (item: FeedItem) => Promise<void>; readonly store?: FeedOptions['store'];
+    readonly relaySelf?: FeedOptions['relaySelf'];
   } = {}): Promise<void> {
-    const { take = async () => {}, store = this.store, ...identity } = options;
+    const { take = async () => {}, store = this.store, relaySelf = async () => undefined, ...identity } = options;
     const { clock } = this;
     this.upstream = openUpstream({
       url: this.relay.url, pubkey: agent.pubkey, signAuth: authEvent, clock, random: evenRandom, log: silentLog,
     });
-    this.feed = openFeed({ upstream: this.upstream, identity: { pubkey: agent.pubkey, subscribe: 'mentions', ...identity }, store, clock, log: this.log });
+    this.feed = openFeed({
+      upstream: this.upstream, identity: { pubkey: agent.pubkey, subscribe: 'mentions', ...identity }, store, clock, log: this.log, relaySelf,
+    });
     this.feed.follow(async (item) => {
       this.items.push(item);
       await take(item);
