@@ -6,6 +6,7 @@ import type { Store } from '../store/index.ts';
 import type { ProfileFacts } from './directory.ts';
 import type { GateSettings } from './gate.ts';
 import type { Observer } from './notes.ts';
+import type { Tape } from './tape.ts';
 
 export interface AgentOptions {
   readonly name: string;
@@ -32,6 +33,8 @@ export interface AgentOptions {
   readonly random: Random;
   readonly log: Log;
   readonly observe: Observer;
+  /** Where a recorder listens. */
+  readonly tape?: Tape;
   /** Every agent of this supervisor, by pubkey: known to be agents without asking a relay. */
   readonly ownAgents: ReadonlyMap<Pubkey, ProfileFacts>;
   /** The disk or a bug stopped this agent: the supervisor must end. */

@@ -12,7 +12,7 @@ import { later, unreachable } from '../model/index.ts';
 import type { ChannelId } from '../model/index.ts';
 import type { VerifiedEvent } from '../nostr/index.ts';
 import type { AgentOptions } from './agent-options.ts';
-import { giveUpNotice, outageNotice } from './answer.ts';
+import { giveUpNotice } from './answer.ts';
 import { Directory } from './directory.ts';
 import { Flight } from './flight.ts';
 import type { Batch, Entry } from './inbox/entry.ts';
@@ -22,8 +22,9 @@ import type { InboxCommand, InboxInput } from './inbox/machine.ts';
 import { storedCounts } from './inbox/rows.ts';
 import type { StoredCounts } from './inbox/rows.ts';
 import { consider } from './intake.ts';
+import { Outage } from './outage.ts';
+import { Pool } from './pool.ts';
 import { NOT_BEGUN } from './settle.ts';
-import { Slot } from './slot.ts';
 import type { SlotChange } from './slot.ts';
 import type { AgentSnapshot } from './snapshot.ts';
 import { runTurn } from './turn.ts';
@@ -41,7 +42,7 @@ const RELAY_AWAY_MS = 1_000;
 export class Agent {
   readonly #options: AgentOptions;
   readonly #directory: Directory;
-  readonly #slots: readonly Slot[];
+  readonly #pool: Pool;
   /** One input at a time: the inbox is stepped only inside. */
   readonly #mailbox = new PQueue({ concurrency: 1 });
   readonly #flights = new Map<string, Flying>();
@@ -52,19 +53,20 @@ export class Agent {
   #ended = { done: 0, dead: 0 };
   #cancelWake: (() => void) | undefined;
   readonly #stopping = new AbortController();
-  #outageTold = false;
+  readonly #outage: Outage;
 
   constructor(options: AgentOptions) {
     this.#options = options;
     this.#directory = new Directory(options.link, options.clock, options.ownAgents);
-    const { store, link, clock, gatherMs } = options;
-    this.#inbox = new Inbox({ store, link, clock, settings: { gatherMs } });
-    this.#slots = Array.from({ length: options.processes }, () => this.#newSlot());
+    const { store, link, clock, gatherMs, tape } = options;
+    this.#inbox = new Inbox({ store, link, clock, settings: { gatherMs }, ...(tape && { onMoved: tape.moved }) });
+    this.#pool = new Pool(options, (change) => { this.#slotChanged(change); });
+    this.#outage = new Outage(this.#pool);
   }
 
   /** Takes up what the last run left, then follows the feed. Returns at once: the relay may be away for hours. */
   open(): void {
-    for (const slot of this.#slots) slot.open(this.#options.onFatal);
+    this.#pool.open(this.#options.onFatal);
     this.#begin().catch((error: unknown) => {
       if (!this.#isStopping()) this.#options.onFatal(error);
     });
@@ -78,7 +80,7 @@ export class Agent {
     this.#stopping.abort();
     this.#cancelWake?.();
     await this.#drain(graceMs);
-    await Promise.all(this.#slots.map((slot) => slot.stop()));
+    await this.#pool.stop();
     await Promise.all(this.#running);
     await this.#mailbox.onIdle();
   }
@@ -86,7 +88,7 @@ export class Agent {
   /** Cuts short what is under way and kills every process: nobody waits any more. */
   force(): void {
     this.#cutShort();
-    for (const slot of this.#slots) slot.life?.kill();
+    this.#pool.kill();
   }
 
   snapshot(): AgentSnapshot {
@@ -94,10 +96,7 @@ export class Agent {
     return {
       name,
       pubkey: link.pubkey,
-      processes: this.#slots.map(({ life, phase: state, lastEnd }) => ({
-        ...(life && { pid: life.process.pid }), state, sessions: life?.sessionCount ?? 0,
-        ...(lastEnd === undefined ? {} : { lastEnd }),
-      })),
+      processes: this.#pool.snapshot(),
       turns: [...this.#flights.values()].map(({ flight: { batch, startedAtMs } }) => ({
         turnId: batch.turnId, channelId: batch.channelId, sinceMs: startedAtMs, events: batch.entries.length,
       })),
@@ -138,8 +137,9 @@ export class Agent {
 
   /** Resolves when the event is on disk or is none of ours: only then may the feed forget it. */
   async #receiveEvent(event: VerifiedEvent, channelId: ChannelId): Promise<void> {
-    const { observe, name: agent } = this.#options;
+    const { observe, name: agent, tape, clock } = this.#options;
     const considered = await consider(event, channelId, this.#directory, this.#options);
+    tape?.arrived({ event, channelId, considered, atMs: clock.now() });
     switch (considered.is) {
       case 'known':
         return;
@@ -154,8 +154,12 @@ export class Agent {
   }
 
   async #accept(entry: Entry): Promise<void> {
-    // Acceptance and, where a slot is free, dispatch share one commit.
-    await this.#mailbox.add(() => this.#advance([{ type: 'accepted', entry }, ...this.#mayTake()]));
+    await this.#mailbox.add(() => {
+      // Received when it is its turn here: entries are in the order of their times, whatever had to be asked for each.
+      const received: Entry = { ...entry, receivedAtMs: this.#options.clock.now() };
+      // Acceptance and, where a slot is free, dispatch share one commit.
+      return this.#advance([{ type: 'accepted', entry: received }, ...this.#mayTake()]);
+    });
     this.#tellOutage();
     this.#pump();
   }
@@ -207,7 +211,7 @@ export class Agent {
   }
 
   #hasFreeSlot(): boolean {
-    return !this.#isStopping() && this.#slots.some((slot) => slot.phase === 'idle');
+    return !this.#isStopping() && this.#pool.hasIdle();
   }
 
   #isRelayThere(): boolean {
@@ -222,13 +226,11 @@ export class Agent {
     this.#cancelWake = atMs === undefined ? undefined : clock.wake(atMs, () => { this.#pump(); });
   }
 
-  /** To the slot that holds the lane's session if it is free, as Buzz does; else to any that is. */
   #dispatch(batch: Batch): void {
-    const idle = this.#slots.filter((slot) => slot.phase === 'idle');
-    const slot = idle.find((one) => one.life?.holds(batch.lane) === true) ?? idle[0];
+    const free = this.#pool.idleFor(batch.lane);
     // The process can end while the dispatch is committed: the turn goes back as if it had not been taken.
-    if (slot?.life === undefined) return this.#return(batch);
-    const flight = new Flight(batch, slot, slot.life, this.#options.clock.now());
+    if (free === undefined) return this.#return(batch);
+    const flight = new Flight(batch, free.slot, free.life, this.#options.clock.now());
     flight.life.take(batch.turnId);
     const held = heldEvents(this.#inbox.state, batch.channelId);
     const turn = runTurn({ options: this.#options, directory: this.#directory, flight, held, signal: this.#stopping.signal });
@@ -259,12 +261,6 @@ export class Agent {
     this.#pump();
   }
 
-  #newSlot(): Slot {
-    const { version, link, steadyClock: clock, random, log, store, plan, hint, permission } = this.#options;
-    const onChange = (change: SlotChange): void => { this.#slotChanged(change); };
-    return new Slot({ version, link, clock, random, log, store, plan, hint, permission, onChange });
-  }
-
   #slotChanged(change: SlotChange): void {
     const { observe, name: agent } = this.#options;
     switch (change.type) {
@@ -278,8 +274,7 @@ export class Agent {
       case 'broken':
         return this.#tellOutage();
       case 'recovered':
-        this.#outageTold = false;
-        return;
+        return this.#outage.recovered();
       default:
         return unreachable(change);
     }
@@ -291,13 +286,9 @@ export class Agent {
     this.#track(link.say(giveUpNotice(batch, reason)));
   }
 
-  /** One notice for an outage, in the thread of the message that has waited longest. */
   #tellOutage(): void {
-    const oldest = oldestWaiting(this.#inbox.state);
-    const allBroken = this.#slots.every((slot) => slot.phase === 'broken');
-    if (this.#outageTold || oldest === undefined || !allBroken || this.#isStopping()) return;
-    this.#outageTold = true;
-    this.#track(this.#options.link.say(outageNotice(oldest, this.#slots[0]?.lastEnd ?? 'unknown')));
+    const notice = this.#isStopping() ? undefined : this.#outage.notice(oldestWaiting(this.#inbox.state));
+    if (notice !== undefined) this.#track(this.#options.link.say(notice));
   }
 
   #cutShort(): void {

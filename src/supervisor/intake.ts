@@ -5,23 +5,28 @@
  */
 import type { AgentLink } from '../broker/index.ts';
 import { milliseconds } from '../model/index.ts';
-import type { ChannelId, EventId } from '../model/index.ts';
+import type { ChannelId, Clock, EventId } from '../model/index.ts';
 import { destinationOf } from '../nostr/index.ts';
 import type { VerifiedEvent } from '../nostr/index.ts';
-import type { AgentOptions } from './agent-options.ts';
+import type { Store } from '../store/index.ts';
 import type { Directory } from './directory.ts';
 import { admit, sift } from './gate.ts';
-import type { Admitted, GateRefusal, HopCounts } from './gate.ts';
+import type { AdmitFacts, Admitted, GateRefusal, GateSettings, HopCounts } from './gate.ts';
 import type { Entry } from './inbox/entry.ts';
 import { hopCounts, knows } from './inbox/rows.ts';
 
+/** `facts` are what the verdict rests on; a refusal without them needed none. */
 export type Considered =
-  | { readonly is: 'new'; readonly entry: Entry }
+  | { readonly is: 'new'; readonly entry: Entry; readonly facts: AdmitFacts }
   | { readonly is: 'known' }
-  | { readonly is: 'refused'; readonly reason: GateRefusal; readonly unanswered: boolean };
+  | { readonly is: 'refused'; readonly reason: GateRefusal; readonly unanswered: boolean; readonly facts?: AdmitFacts };
 
-export interface IntakeOptions extends Pick<AgentOptions, 'gate' | 'store' | 'clock' | 'session'> {
+export interface IntakeOptions {
+  readonly gate: GateSettings;
+  readonly store: Store;
   readonly link: Pick<AgentLink, 'pubkey'>;
+  readonly clock: Clock;
+  readonly session: 'channel' | 'thread';
   /** As counted before, for the replay of a stream that began in mid-conversation; absent: counted on the rows. */
   readonly hops?: HopCounts;
 }
@@ -40,11 +45,12 @@ export async function consider(
   if (!sifted.pass) return { is: 'refused', reason: sifted.reason, unanswered: false };
   if (await knows(store, link.pubkey, event.id)) return { is: 'known' };
   const destination = destinationOf(event);
-  const { admitted, channelType, answered } = await ask(event, { channelId, destination }, directory, options);
-  if (!admitted.pass) return { is: 'refused', reason: admitted.reason, unanswered: !answered };
-  const policy = channelType === 'dm' ? 'channel' : options.session;
+  const { admitted, facts, answered } = await ask(event, { channelId, destination }, directory, options);
+  if (!admitted.pass) return { is: 'refused', reason: admitted.reason, unanswered: !answered, facts };
+  const policy = facts.channelType === 'dm' ? 'channel' : options.session;
   return {
     is: 'new',
+    facts,
     entry: {
       eventId: event.id, channelId, destination, lane: laneOf(policy, channelId, destination), author: event.pubkey,
       rule: sifted.rule, hops: admitted.hops, receivedAtMs: clock.now(), attempts: 0, interrupted: false,
@@ -55,7 +61,7 @@ export async function consider(
 
 interface Asked {
   readonly admitted: Admitted;
-  readonly channelType: string | undefined;
+  readonly facts: AdmitFacts;
   /** False: the relay has not said all that the verdict rests on. */
   readonly answered: boolean;
 }
@@ -68,9 +74,10 @@ async function ask(
   for (let times = 1; ; times += 1) {
     const [profiles, channel] = await Promise.all([directory.profiles([event.pubkey]), directory.channel(place.channelId)]);
     const author = profiles.facts.get(event.pubkey) ?? { isAgent: false };
-    const admitted = admit(event, gate, { author, channelType: channel.facts?.type, hops });
+    const facts = { author, channelType: channel.facts?.type, hops };
+    const admitted = admit(event, gate, facts);
     const answered = profiles.answered && channel.answered;
-    if (admitted.pass || answered || times >= ASK_TIMES) return { admitted, channelType: channel.facts?.type, answered };
+    if (admitted.pass || answered || times >= ASK_TIMES) return { admitted, facts, answered };
   }
 }
 

@@ -55,7 +55,8 @@ export async function runTurn(work: TurnWork): Promise<TurnReport> {
 
 async function prompt({ options, flight }: TurnWork, session: LaneSession, input: TurnInput): Promise<PromptOutcome> {
   const { batch, life: { process } } = flight;
-  const { blocks, envelope, manifest } = compileTurn(input);
+  const output = compileTurn(input);
+  const { blocks, envelope, manifest } = output;
   return process.prompt({
     sessionId: session.sessionId,
     blocks,
@@ -63,6 +64,7 @@ async function prompt({ options, flight }: TurnWork, session: LaneSession, input
     hardTimeoutMs: options.hardTimeoutMs,
     onSent: () => {
       session.standingSent = true;
+      options.tape?.sent({ turnId: batch.turnId, input, output });
       options.observe({
         type: 'turn_started', agent: options.name, turnId: batch.turnId, channelId: batch.channelId,
         eventIds: batch.entries.map((entry) => entry.eventId), pid: process.pid,

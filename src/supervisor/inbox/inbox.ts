@@ -4,10 +4,10 @@
  * Never: performs a command. One call at a time; the caller sees to that.
  */
 import type { AgentLink } from '../../broker/index.ts';
-import type { Clock } from '../../model/index.ts';
+import type { Clock, Milliseconds } from '../../model/index.ts';
 import type { Store } from '../../store/index.ts';
 import type { InboxSettings } from './entry.ts';
-import { emptyInbox, stepInbox } from './machine.ts';
+import { emptyInbox, isEmptyInbox, stepInbox } from './machine.ts';
 import type { InboxCommand, InboxInput, InboxState } from './machine.ts';
 import { saveStatement } from './rows.ts';
 import { takeUpInbox } from './take-up.ts';
@@ -17,6 +17,17 @@ export interface InboxOptions {
   readonly store: Store;
   readonly link: Pick<AgentLink, 'pubkey' | 'publishedIn'>;
   readonly clock: Clock;
+  /** Told of each step when it is on disk, before its commands are performed. Must not throw. */
+  readonly onMoved?: (move: InboxMove) => void;
+}
+
+/** One input of the machine, when it was taken, and what the machine said. */
+export interface InboxMove {
+  readonly input: InboxInput;
+  readonly atMs: Milliseconds;
+  readonly commands: readonly InboxCommand[];
+  /** Nothing waits and nothing is in a turn after it. */
+  readonly isEmpty: boolean;
 }
 
 export class Inbox {
@@ -43,17 +54,20 @@ export class Inbox {
    * otherwise what it saved is on disk and the commands, in order, are to be performed.
    */
   async advance(inputs: readonly InboxInput[]): Promise<readonly InboxCommand[]> {
-    const { clock, store, link } = this.#options;
-    const commands: InboxCommand[] = [];
+    const { clock, store, link, onMoved } = this.#options;
+    const moves: InboxMove[] = [];
     let state = this.#state;
     for (const input of inputs) {
-      const step = stepInbox(state, input, clock.now());
+      const atMs = clock.now();
+      const step = stepInbox(state, input, atMs);
       state = step.state;
-      commands.push(...step.commands);
+      moves.push({ input, atMs, commands: step.commands, isEmpty: isEmptyInbox(state) });
     }
+    const commands = moves.flatMap((move) => move.commands);
     const saves = commands.flatMap((command) => (command.type === 'save' ? [command.save] : []));
     if (saves.length > 0) await store.write(...saves.map((save) => saveStatement(link.pubkey, save)));
     this.#state = state;
+    for (const move of moves) onMoved?.(move);
     return commands;
   }
 }

@@ -101,6 +101,11 @@ export function nextReadyAt(state: InboxState): Milliseconds | undefined {
   return times.length === 0 ? undefined : times.reduce((least, time) => (time < least ? time : least));
 }
 
+/** Nothing waits, and no turn is under way. */
+export function isEmptyInbox({ lanes }: InboxState): boolean {
+  return lanes.size === 0;
+}
+
 /** Entries that wait and entries in a turn. */
 export function inboxCounts(state: InboxState): { readonly queued: number; readonly dispatched: number } {
   let queued = 0;
