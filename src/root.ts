@@ -1,7 +1,7 @@
 /**
  * The composition root: opens every room on a config, in order, and closes them in the other. Nothing is decided here.
  *
- *   lock → store → status socket → leftovers ended → (relay in the box) → broker → supervisor
+ *   lock → store → status socket → leftovers ended → (relay in the box) → broker → (recorder) → supervisor
  */
 import { join } from 'node:path';
 import { commandLine } from '../adapters/index.ts';
@@ -16,6 +16,7 @@ import type { StatusReport } from './control/index.ts';
 import { excerpt } from './model/index.ts';
 import type { Clock, Log, Pubkey, Random } from './model/index.ts';
 import { decidePermission } from './permission/index.ts';
+import { Recorder } from './recording/index.ts';
 import { openRelay } from './relay/index.ts';
 import type { Relay } from './relay/index.ts';
 import { relayKey } from './relay-key.ts';
@@ -89,7 +90,7 @@ async function openRooms(
   closings.push(() => store.close());
 
   const ending = endOnce(closeAll);
-  const rooms: { relay?: Relay; supervisor?: Supervisor } = {};
+  const rooms: Rooms = {};
   const snapshot = reporter(rooms, ending, options);
   // Open early and closed late, so that a slow start or a slow end can be looked at.
   const control = await openControl({ path: socketPathOf(config.dataDirectory), snapshot, log });
@@ -110,21 +111,33 @@ async function openRooms(
   });
   closings.push((graceMs) => broker.close(graceMs));
 
+  const recorder = config.recordDirectory === undefined ? undefined : newRecorder(config.recordDirectory, config, options);
+  if (recorder !== undefined) {
+    rooms.recorder = recorder;
+    closings.push(() => recorder.close());
+  }
   const onFatal = (error: unknown): void => { ending.fail(error); };
-  const supervisor = openSupervisor(config.agents.map((agent) => agentOptions({ agent, config, options, broker, store, onFatal })));
+  const supervisor = openSupervisor(
+    config.agents.map((agent) => agentOptions({ agent, config, options, broker, store, recorder, onFatal })),
+  );
   rooms.supervisor = supervisor;
   closings.push((graceMs) => supervisor.close(graceMs));
   return { relayUrl, snapshot, close: ending.close, force: () => { supervisor.force(); }, closed: ending.closed };
 }
 
-/** Tells what is open so far. */
-function reporter(
-  rooms: { readonly relay?: Relay; readonly supervisor?: Supervisor }, ending: EndOnce, { clock, version }: RootOptions,
-): () => StatusReport {
+/** What is open so far, as far as it is to be told. */
+interface Rooms {
+  relay?: Relay;
+  recorder?: Recorder;
+  supervisor?: Supervisor;
+}
+
+function reporter(rooms: Readonly<Rooms>, ending: EndOnce, { clock, version }: RootOptions): () => StatusReport {
   const startedAtMs = clock.now();
   return () => ({
     v: 1, pid: process.pid, version, startedAtMs, stopping: ending.begun(),
     ...(rooms.relay && { embeddedRelay: { url: rooms.relay.url, connections: rooms.relay.stats().connections } }),
+    ...(rooms.recorder && { recording: rooms.recorder.report() }),
     agents: rooms.supervisor?.snapshot() ?? [],
   });
 }
@@ -198,16 +211,26 @@ function identityOf({ name, pubkey, secretKey, owner, attestation, channels, sub
   };
 }
 
+function newRecorder(directory: string, { agents }: Config, { log, steadyClock: clock }: RootOptions): Recorder {
+  const recorder = new Recorder({ directory, people: agents.flatMap(({ pubkey, owner }) => [pubkey, owner]), log, clock });
+  for (const { env } of agents) {
+    // An operator's own tokens; a path or a word is none, and may well be in a turn.
+    for (const [name, value] of Object.entries(env)) if (/key|token|secret|passw|credential/i.test(name)) recorder.keepSecret(value);
+  }
+  return recorder;
+}
+
 interface AgentParts {
   readonly agent: AgentConfig;
   readonly config: Config;
   readonly options: RootOptions;
   readonly broker: Broker;
   readonly store: Store;
+  readonly recorder: Recorder | undefined;
   readonly onFatal: (error: unknown) => void;
 }
 
-function agentOptions({ agent, config, options, broker, store, onFatal }: AgentParts): AgentOptions {
+function agentOptions({ agent, config, options, broker, store, recorder, onFatal }: AgentParts): AgentOptions {
   const { clock, steadyClock, random, log, version, nodePath, environment } = options;
   const toLog = noteLogger(log);
   const observe: Observer = (note) => {
@@ -240,14 +263,23 @@ function agentOptions({ agent, config, options, broker, store, onFatal }: AgentP
     ...(agent.instructions === undefined ? {} : { instructions: agent.instructions }),
     hint: agent.adapter.standingRole,
     permission: ({ params }) => decidePermission(agent.permission, params).answer,
-    plan: (credential) => ({
-      agentName: agent.name, command, args, cwd: agent.cwd,
-      env: env(own(credential)),
-    }),
+    plan: (credential) => {
+      recorder?.keepSecret(credential.token);
+      return {
+        agentName: agent.name, command, args, cwd: agent.cwd,
+        env: env(own(credential)),
+      };
+    },
+    ...(recorder && { tape: recorder.tapeOf(streamSettings(agent)) }),
     link: broker.link(agent.pubkey),
     store, clock, steadyClock, random, log, observe, onFatal,
     ownAgents: ownAgents(config),
   };
+}
+
+function streamSettings(agent: AgentConfig): Parameters<Recorder['tapeOf']>[0] {
+  const { pubkey, owner, respondTo, allowlist, subscribe, session, gatherMs } = agent;
+  return { agent: pubkey, owner, respondTo, allowlist, subscribe, session, gatherMs };
 }
 
 function ownAgents(config: Config): ReadonlyMap<Pubkey, ProfileFacts> {

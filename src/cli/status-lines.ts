@@ -1,18 +1,26 @@
 /** A status report as lines for people. Pure: what comes from the outside is shortened and escaped. */
-import type { AgentReport, ProcessReport, StatusReport, TurnReport } from '../control/index.ts';
+import type { AgentReport, ProcessReport, RecordingReport, StatusReport, TurnReport } from '../control/index.ts';
 import { shortId } from '../model/index.ts';
 import { toNpub } from '../nostr/index.ts';
 import { ago, plural, safe } from './print.ts';
 
 export function statusLines(report: StatusReport, nowMs: number): readonly string[] {
-  const { version, pid, startedAtMs, stopping, embeddedRelay, agents } = report;
+  const { version, pid, startedAtMs, stopping, embeddedRelay, recording, agents } = report;
   return [
     `skep ${safe(version)}, process ${pid}, ${stopping ? 'stopping' : 'up'} since ${ago(nowMs - startedAtMs)}`,
     ...(embeddedRelay === undefined
       ? []
       : [`relay in the box ${safe(embeddedRelay.url)}, ${plural(embeddedRelay.connections, 'connection')}`]),
+    ...(recording === undefined ? [] : [recordingText(recording)]),
     ...agents.flatMap((agent) => ['', ...agentLines(agent, nowMs)]),
   ];
+}
+
+function recordingText({ directory, turns, streams, dropped, problem }: RecordingReport): string {
+  return [
+    `recording in ${safe(directory)}: ${plural(turns, 'turn')}`, plural(streams, 'stream'), `${dropped} dropped`,
+    ...(problem === undefined ? [] : [`cannot write: ${safe(problem)}`]),
+  ].join(', ');
 }
 
 function agentLines(agent: AgentReport, nowMs: number): readonly string[] {

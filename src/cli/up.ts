@@ -2,6 +2,7 @@
  * `skep up`: runs a config until a signal. The first stops taking work and lets turns in flight end within the grace;
  * the second cuts them short, to be taken up again by the next `skep up`. Each says what happens next.
  */
+import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { Option } from 'commander';
 import { loadConfig } from '../config/index.ts';
@@ -12,7 +13,7 @@ import type { LogLevel } from '../model/index.ts';
 import { toNpub } from '../nostr/index.ts';
 import type { Running } from '../root.ts';
 import { steadyClock, systemClock, systemRandom } from '../system/index.ts';
-import { ago, plural, print, tell } from './print.ts';
+import { ago, plural, print, safe, tell } from './print.ts';
 import { exitCodeFor, watchSignals } from './signals.ts';
 import type { EndSignal } from './signals.ts';
 import { VERSION } from './version.ts';
@@ -20,6 +21,7 @@ import { VERSION } from './version.ts';
 interface UpFlags {
   readonly config: string;
   readonly logLevel?: LogLevel;
+  readonly record?: string;
 }
 
 export function upVerb(program: Command): void {
@@ -28,14 +30,16 @@ export function upVerb(program: Command): void {
     .description('run the agents of a config until SIGINT or SIGTERM')
     .option('-c, --config <file>', 'the config file', 'skep.yaml')
     .addOption(new Option('--log-level <level>', 'instead of the config\'s').choices(LOG_LEVELS))
+    .option('--record <dir>', 'write every turn, and the stream around it, to this directory as it happens')
     .action(async (flags: UpFlags) => {
       process.exitCode = await up(flags);
     });
 }
 
 /** Resolves with the exit code; rejects with what kept it from starting or ended it. */
-async function up({ config: file, logLevel }: UpFlags): Promise<number> {
-  const config = loadConfig(file);
+async function up({ config: file, logLevel, record }: UpFlags): Promise<number> {
+  const written = loadConfig(file);
+  const config = record === undefined ? written : { ...written, recordDirectory: resolve(record) };
   const log = openLog(logLevel ?? config.logLevel);
   for (const warning of config.warnings) log.warn(warning);
   const ending = watchEnding(config);
@@ -113,5 +117,6 @@ function tellStart(config: Config, running: Running): void {
   const where = config.relay.type === 'embedded' ? `the relay in the box, ${running.relayUrl}` : running.relayUrl;
   print(`skep ${VERSION}: ${plural(config.agents.length, 'agent')} on ${where}`);
   for (const { name, pubkey } of config.agents) print(`  ${name}  ${toNpub(pubkey)}`);
+  if (config.recordDirectory !== undefined) print(`recording every turn in ${safe(config.recordDirectory)}`);
   print('Ctrl-C stops');
 }

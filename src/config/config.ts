@@ -11,6 +11,8 @@ export interface Config {
   readonly logLevel: LogLevel;
   /** How long turns in flight may go on after the first signal, 0..600000. */
   readonly graceMs: number;
+  /** Where turns and streams are recorded; absent: nowhere. */
+  readonly recordDirectory?: string;
   /** At least one; names and keys are unique. */
   readonly agents: readonly AgentConfig[];
   /** What is allowed and yet worth a word at start, one line each. */

@@ -30,7 +30,10 @@ export function resolveConfig(file: string, written: Written, fail: Fail): Omit<
   const agents = written.agents.map((agent, index) => resolveAgent(folder, agent, ['agents', index], fail));
   refuseTwins(agents, fail);
   const relay = resolveRelay(written, fail);
-  return { file, relay, dataDirectory, logLevel: written.log, graceMs: written.grace, agents };
+  return {
+    file, relay, dataDirectory, logLevel: written.log, graceMs: written.grace, agents,
+    ...(written.record === undefined ? {} : { recordDirectory: resolve(folder, written.record) }),
+  };
 }
 
 function resolveRelay({ relay, embedded }: Written, fail: Fail): RelayConfig {

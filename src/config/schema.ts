@@ -137,6 +137,7 @@ export const schema = closed(
     embedded: embedded.optional(),
     log: word(LOG_LEVELS).default('info'),
     grace: duration(0, 600_000).default(30_000),
+    record: text('a directory').optional(),
     agents: list(agent, { min: 1, max: MAX_AGENTS, expected: `a list of 1..${MAX_AGENTS} agents` }),
   },
   'a mapping with relay and agents',

@@ -9,4 +9,4 @@ export type { DirectoryLock } from './lock.ts';
 export { MAX_SOCKET_PATH_BYTES, socketPathOf } from './paths.ts';
 export { openControl } from './server.ts';
 export type { Control, ControlOptions } from './server.ts';
-export type { AgentReport, InboxCounts, ProcessReport, StatusReport, TurnReport } from './report.ts';
+export type { AgentReport, InboxCounts, ProcessReport, RecordingReport, StatusReport, TurnReport } from './report.ts';

@@ -17,7 +17,19 @@ export interface StatusReport {
   readonly stopping: boolean;
   /** Present with `relay: embedded`. */
   readonly embeddedRelay?: { readonly url: string; readonly connections: number };
+  /** Present where turns are recorded. */
+  readonly recording?: RecordingReport;
   readonly agents: readonly AgentReport[];
+}
+
+/** Turns and streams written since the start, and those that were not. */
+export interface RecordingReport {
+  readonly directory: string;
+  readonly turns: number;
+  readonly streams: number;
+  readonly dropped: number;
+  /** Why nothing can be written at present. */
+  readonly problem?: string;
 }
 
 export interface AgentReport {
@@ -87,6 +99,9 @@ const report = z.object({
   startedAtMs: z.number(),
   stopping: z.boolean(),
   embeddedRelay: z.exactOptional(z.object({ url: z.string(), connections: whole })),
+  recording: z.exactOptional(z.object({
+    directory: z.string(), turns: whole, streams: whole, dropped: whole, problem: z.exactOptional(z.string()),
+  })),
   agents: z.array(agent),
 });
 

@@ -11,3 +11,4 @@ export type { Sighting, StreamFixture, StreamSettings, StreamStep } from './stre
 export { falseEvent } from './events.ts';
 export type { FalseEvent } from './events.ts';
 export { replayStream } from './stream.ts';
+export { sightingsOf } from './sightings.ts';

@@ -6,7 +6,6 @@
  * Never: acknowledges a feed item whose event is not stored; prompts a batch that is not marked as dispatched.
  */
 import PQueue from 'p-queue';
-import { describeEnd } from '../acp/index.ts';
 import type { FeedItem } from '../broker/index.ts';
 import { later, unreachable } from '../model/index.ts';
 import type { ChannelId } from '../model/index.ts';
@@ -15,6 +14,7 @@ import type { AgentOptions } from './agent-options.ts';
 import { giveUpNotice } from './answer.ts';
 import { Directory } from './directory.ts';
 import { Flight } from './flight.ts';
+import { Flights } from './flights.ts';
 import type { Batch, Entry } from './inbox/entry.ts';
 import { Inbox } from './inbox/inbox.ts';
 import { heldEvents, inboxCounts, nextReadyAt, oldestWaiting } from './inbox/machine.ts';
@@ -30,12 +30,6 @@ import type { AgentSnapshot } from './snapshot.ts';
 import { runTurn } from './turn.ts';
 import type { TurnReport } from './turn.ts';
 
-/** A turn under way and the promise of its end, which never rejects. */
-interface Flying {
-  readonly flight: Flight;
-  readonly landed: Promise<void>;
-}
-
 /** While the relay is away no turn begins: nobody could read its answer. It is looked for again after this long. */
 const RELAY_AWAY_MS = 1_000;
 
@@ -45,7 +39,7 @@ export class Agent {
   readonly #pool: Pool;
   /** One input at a time: the inbox is stepped only inside. */
   readonly #mailbox = new PQueue({ concurrency: 1 });
-  readonly #flights = new Map<string, Flying>();
+  readonly #flights = new Flights();
   readonly #running = new Set<Promise<void>>();
   readonly #inbox: Inbox;
   /** Until what the last run left is taken up, the store alone knows what waits. */
@@ -79,7 +73,7 @@ export class Agent {
   async stop(graceMs: number): Promise<void> {
     this.#stopping.abort();
     this.#cancelWake?.();
-    await this.#drain(graceMs);
+    await this.#flights.drain(this.#options.clock, graceMs);
     await this.#pool.stop();
     await Promise.all(this.#running);
     await this.#mailbox.onIdle();
@@ -87,7 +81,7 @@ export class Agent {
 
   /** Cuts short what is under way and kills every process: nobody waits any more. */
   force(): void {
-    this.#cutShort();
+    this.#flights.cutAllShort();
     this.#pool.kill();
   }
 
@@ -97,9 +91,7 @@ export class Agent {
       name,
       pubkey: link.pubkey,
       processes: this.#pool.snapshot(),
-      turns: [...this.#flights.values()].map(({ flight: { batch, startedAtMs } }) => ({
-        turnId: batch.turnId, channelId: batch.channelId, sinceMs: startedAtMs, events: batch.entries.length,
-      })),
+      turns: this.#flights.snapshot(),
       inbox: this.#left ?? { ...inboxCounts(this.#inbox.state), ...this.#ended },
       upstream: link.status(),
     };
@@ -185,7 +177,7 @@ export class Agent {
       case 'dispatch':
         return this.#dispatch(command.batch);
       case 'cut_short':
-        return this.#flights.get(command.turnId)?.flight.cutShort();
+        return this.#flights.cutShort(command.turnId);
       case 'give_up':
         return this.#tellGivenUp(command.batch, command.reason);
       default:
@@ -236,10 +228,10 @@ export class Agent {
     const turn = runTurn({ options: this.#options, directory: this.#directory, flight, held, signal: this.#stopping.signal });
     const landed = turn.then((report) => this.#settle(flight, report)).catch((error: unknown) => { this.#options.onFatal(error); })
       .finally(() => {
-        this.#flights.delete(batch.turnId);
+        this.#flights.remove(batch.turnId);
         flight.life.release(batch.turnId);
       });
-    this.#flights.set(batch.turnId, { flight, landed });
+    this.#flights.add(flight, landed);
   }
 
   #return({ turnId }: Batch): void {
@@ -250,7 +242,7 @@ export class Agent {
     const { random, observe, name: agent, clock } = this.#options;
     const { turnId } = flight.batch;
     await this.#mailbox.add(async () => {
-      this.#flights.delete(turnId);
+      this.#flights.remove(turnId);
       flight.life.release(turnId);
       // Without an ending nobody knows yet whether it was answered: it stays dispatched, for the next start to find out.
       if (ending === undefined) return;
@@ -261,22 +253,19 @@ export class Agent {
     this.#pump();
   }
 
-  #slotChanged(change: SlotChange): void {
-    const { observe, name: agent } = this.#options;
-    switch (change.type) {
+  #slotChanged({ type }: SlotChange): void {
+    switch (type) {
       case 'started':
-        observe({ type: 'process_started', agent, pid: change.pid, program: change.program });
         return this.#pump();
-      case 'ended':
-        return observe({ type: 'process_ended', agent, pid: change.pid, how: describeEnd(change.end) });
-      case 'failed':
-        return observe({ type: 'process_failed', agent, how: describeEnd(change.end), retryInMs: change.retryInMs });
       case 'broken':
         return this.#tellOutage();
       case 'recovered':
         return this.#outage.recovered();
+      case 'ended':
+      case 'failed':
+        return;
       default:
-        return unreachable(change);
+        return unreachable(type);
     }
   }
 
@@ -289,18 +278,6 @@ export class Agent {
   #tellOutage(): void {
     const notice = this.#isStopping() ? undefined : this.#outage.notice(oldestWaiting(this.#inbox.state));
     if (notice !== undefined) this.#track(this.#options.link.say(notice));
-  }
-
-  #cutShort(): void {
-    for (const { flight } of this.#flights.values()) flight.cutShort();
-  }
-
-  async #drain(graceMs: number): Promise<void> {
-    if (this.#flights.size === 0) return;
-    const { clock } = this.#options;
-    const cancel = clock.wake(later(clock.now(), graceMs), () => { this.#cutShort(); });
-    await Promise.all([...this.#flights.values()].map(({ landed }) => landed));
-    cancel();
   }
 
   /** Asked through a method, because it changes while something is awaited. */

@@ -14,5 +14,7 @@ export type { AuthorFacts, GateRefusal, GateSettings, HopCounts, RespondTo } fro
 export { consider } from './intake.ts';
 export type { Considered } from './intake.ts';
 export { Inbox } from './inbox/inbox.ts';
+export type { InboxMove } from './inbox/inbox.ts';
+export type { Arrival, SentTurn, Tape } from './tape.ts';
 export { nextReadyAt } from './inbox/machine.ts';
 export type { Ending, InboxCommand, InboxInput, Save } from './inbox/machine.ts';

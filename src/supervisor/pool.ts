@@ -1,7 +1,9 @@
 /**
  * The process slots of one agent, side by side: which is free, which gets a lane, and whether there is any hope.
- * in: what a slot needs. out: a free process for a turn, changes, what `skep status` shows.
+ * in: what a slot needs. out: a free process for a turn, changes and notes of them, what `skep status` shows.
  */
+import { describeEnd } from '../acp/index.ts';
+import { unreachable } from '../model/index.ts';
 import type { AgentOptions } from './agent-options.ts';
 import type { Life } from './life.ts';
 import { Slot } from './slot.ts';
@@ -19,7 +21,11 @@ export class Pool {
 
   constructor(options: AgentOptions, onChange: (change: SlotChange) => void) {
     const { version, link, steadyClock: clock, random, log, store, plan, hint, permission } = options;
-    const newSlot = (): Slot => new Slot({ version, link, clock, random, log, store, plan, hint, permission, onChange });
+    const changed = (change: SlotChange): void => {
+      tell(change, options);
+      onChange(change);
+    };
+    const newSlot = (): Slot => new Slot({ version, link, clock, random, log, store, plan, hint, permission, onChange: changed });
     this.#slots = Array.from({ length: options.processes }, newSlot);
   }
 
@@ -61,5 +67,22 @@ export class Pool {
       ...(life && { pid: life.process.pid }), state, sessions: life?.sessionCount ?? 0,
       ...(lastEnd === undefined ? {} : { lastEnd }),
     }));
+  }
+}
+
+function tell(change: SlotChange, { observe, name: agent }: AgentOptions): void {
+  switch (change.type) {
+    case 'started':
+      return observe({ type: 'process_started', agent, pid: change.pid, program: change.program });
+    case 'ended':
+      return observe({ type: 'process_ended', agent, pid: change.pid, how: describeEnd(change.end) });
+    case 'failed':
+      return observe({ type: 'process_failed', agent, how: describeEnd(change.end), retryInMs: change.retryInMs });
+    case 'broken':
+    case 'recovered':
+      // The notice in the thread says so.
+      return;
+    default:
+      return unreachable(change);
   }
 }

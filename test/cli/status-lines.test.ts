@@ -9,6 +9,7 @@ it('tells everything of a report, one line a thing', () => {
   expect(statusLines(sampleReport(), NOW_MS)).toEqual([
     `skep 0.1.0, process ${process.pid}, up since 12 s`,
     'relay in the box ws://127.0.0.1:7447, 2 connections',
+    'recording in /records: 12 turns, 1 stream, 3 dropped, cannot write: ENOSPC',
     '',
     'helper  npub10xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vqpkge6d',
     '  relay    waiting, ws://127.0.0.1:7447, 1 channel, 3 failed attempts, last: connection refused',

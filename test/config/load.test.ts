@@ -40,6 +40,7 @@ relay: WSS://Relay.Example:443/path
 data: ../state
 log: debug
 grace: 0
+record: ../records
 agents:
   - name: a-1
     key: a.key
@@ -64,10 +65,11 @@ agents:
   - { name: b, key: b.key, owner: ${OWNER}, adapter: goose, gather: 250ms }
 `);
     mkdirSync(join(directory, 'work'));
-    const { relay, dataDirectory, logLevel, graceMs, agents } = load(directory, 8);
-    expect({ relay, dataDirectory, logLevel, graceMs }).toEqual({
+    const { relay, dataDirectory, logLevel, graceMs, recordDirectory, agents } = load(directory, 8);
+    expect({ relay, dataDirectory, logLevel, graceMs, recordDirectory }).toEqual({
       relay: { type: 'remote', url: 'wss://relay.example/path' },
       dataDirectory: join(directory, '..', 'state'), logLevel: 'debug', graceMs: 0,
+      recordDirectory: join(directory, '..', 'records'),
     });
     expect(agents[0]).toMatchObject({
       name: 'a-1', owner: OWNER, args: ['--more'], cwd: join(directory, 'work'),

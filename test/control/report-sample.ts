@@ -11,6 +11,7 @@ export function sampleReport(): StatusReport {
     version: '0.1.0',
     startedAtMs: 1_790_000_000_000,
     stopping: false,
+    recording: { directory: '/records', turns: 12, streams: 1, dropped: 3, problem: 'ENOSPC' },
     embeddedRelay: { url: 'ws://127.0.0.1:7447', connections: 2 },
     agents: [{
       name: 'helper',

@@ -23,6 +23,7 @@ const MAY_OPEN: Readonly<Record<string, readonly string[]>> = {
   'src/supervisor': [...WORDS, 'compiler', 'src/store', 'src/broker', 'src/acp'],
   'src/replay': [...WORDS, 'compiler', 'src/store', 'src/supervisor'],
   'src/turn-file': ['src/model', 'compiler', 'src/replay'],
+  'src/recording': [...WORDS, 'compiler', 'src/replay', 'src/supervisor'],
   'src/control': ['src/model', 'src/broker'],
   'src/config': [...WORDS, 'adapters', 'src/control'],
 };

@@ -1,0 +1,50 @@
+/** What keeps a fixture unwritten, and, beside each, what does not. */
+import { randomBytes } from 'node:crypto';
+import { nsecEncode } from 'nostr-tools/nip19';
+import { describe, expect, it } from 'vitest';
+import { holdsSecret, KnownSecrets } from '../../src/recording/secrets.ts';
+import { agent, owner, person } from '../supervisor/people.ts';
+
+const PEOPLE = new Set([agent.pubkey, owner.pubkey]);
+const TOKEN = randomBytes(32).toString('base64url');
+const known = new KnownSecrets();
+known.tell(TOKEN);
+known.tell('short');
+
+const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
+const holds = (text: string): boolean => holdsSecret(['harmless', text], PEOPLE, known);
+
+describe('a secret', () => {
+  it.each([
+    ['an nsec', `look: ${nsecEncode(owner.secretKey)}.`],
+    ['an nsec in capitals', nsecEncode(owner.secretKey).toUpperCase()],
+    ['an ncryptsec', `ncryptsec1${'q'.repeat(30)}`],
+    ['a bunker link', `bunker://${agent.pubkey}?relay=wss%3A%2F%2Fr.example&secret=a`],
+    ['a wallet link', `nostr+walletconnect://${agent.pubkey}?relay=r&secret=${'0'.repeat(64)}`],
+    ['a key in PEM', '-----BEGIN EC PRIVATE KEY-----'],
+    ['an API key', 'sk-abcdefgh12345678'],
+    ['a bearer token', 'Authorization: Bearer abc.def'],
+    ['the secret key of somebody named, in hex', `x${hex(owner.secretKey)}`],
+    ['the same in capitals, inside longer hex', `ff${hex(agent.secretKey).toUpperCase()}0`],
+    ['a token that is known', `(${TOKEN})`],
+    ['the same inside a longer run', `xx${TOKEN}yy`],
+  ])('is %s', (_, text) => {
+    expect(holds(text)).toBe(true);
+  });
+
+  it.each([
+    ['a pubkey', `${owner.pubkey} and ${agent.pubkey}`],
+    ['the secret key of somebody who is not named', hex(person(77).secretKey)],
+    ['hex that is no key at all', '0'.repeat(64)],
+    ['the form of a header without a token', 'Authorization: Bearer $SKEP_CREDENTIAL" and "Bearer <token>'],
+    ['a token with a slip', `${TOKEN.slice(0, -1)}!`],
+    ['a short word that was told', 'short'],
+    ['talk of an nsec', 'never paste your nsec1 anywhere'],
+  ])('is not %s', (_, text) => {
+    expect(holds(text)).toBe(false);
+  });
+
+  it('is expected of a text with more hex than can be looked through', () => {
+    expect(holds('ab'.repeat(60_000))).toBe(true);
+  });
+});
