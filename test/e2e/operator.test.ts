@@ -15,6 +15,7 @@ import { Client } from '../../src/cli/demo/client.ts';
 import { runSkep, startSkep, stopAll } from '../cli/skep.ts';
 import type { Skep } from '../cli/skep.ts';
 import { temporaryDirectory } from '../setup/temp.ts';
+import { isAlive } from './alive.ts';
 import { Watch } from './watch.ts';
 
 interface Report {
@@ -124,15 +125,6 @@ describe('kill -9 of the supervisor, and then the end of the agent', () => {
     }
   });
 });
-
-/** Its state, and not a signal: an ended process that nobody waits for still has its number. */
-function isAlive(pid: number): boolean {
-  try {
-    return !/^\S+ \(.*\) [ZX]/.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
-  } catch {
-    return false;
-  }
-}
 
 /** The agent answers only when the gate is open, so that messages are waiting when the supervisor dies. */
 function slowDown(): void {
