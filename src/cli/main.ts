@@ -12,6 +12,7 @@ import { initVerb } from './init.ts';
 import { ofOpenFiles } from './open-files.ts';
 import { tell } from './print.ts';
 import { relayVerb } from './relay.ts';
+import { replayVerb } from './replay.ts';
 import { statusVerb } from './status.ts';
 import { upVerb } from './up.ts';
 import { VERSION } from './version.ts';
@@ -62,7 +63,7 @@ function composeProgram(): Command {
       },
     })
     .addHelpText('after', `\n${EXIT_CODES}`);
-  for (const verb of [initVerb, upVerb, statusVerb, relayVerb, demoVerb, callVerb, compileVerb, explainVerb]) verb(program);
+  for (const verb of [initVerb, upVerb, statusVerb, relayVerb, demoVerb, callVerb, compileVerb, explainVerb, replayVerb]) verb(program);
   return program;
 }
 
@@ -78,8 +79,9 @@ function tellBug(error: unknown): void {
 
 const EXIT_CODES = `Exit codes:
   0    done, or ended in order by a signal
-  1    the demo did not see what it should, an agent or a relay failed
+  1    the demo did not see what it should, a replay differs, an agent or a relay failed
   2    a command line, a config or an input that cannot be used
+  3    there was nothing to replay
   4    another supervisor holds the data directory
   5    the disk: full, read-only, damaged, locked, or written by a newer skep; the limit of open files is too low
   6    a port or socket cannot be listened on

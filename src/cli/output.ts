@@ -5,9 +5,9 @@
 import { Failure } from '../model/index.ts';
 
 /** Writes `text` and waits until it is taken. False when nobody reads any more: there is nothing left to do. */
-export function write(text: string): Promise<boolean> {
+export function write(text: string, stream: NodeJS.WriteStream = process.stdout): Promise<boolean> {
   return new Promise((resolve, reject) => {
-    process.stdout.write(text, (error) => {
+    stream.write(text, (error) => {
       if (!error) resolve(true);
       else if (isGone(error)) resolve(false);
       else reject(new Failure(isFull(error) ? 'storage_full' : 'storage_failed', `stdout: ${error.message}`, { cause: error }));

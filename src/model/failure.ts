@@ -13,6 +13,8 @@ export const FAILURES = {
   config: { exit: 2 },
   /** A turn, fixture or other input that is refused; the message names file, line and path. */
   refused_input: { exit: 2 },
+  /** There was no fixture to replay. */
+  nothing_replayed: { exit: 3 },
   /** Another supervisor holds the data directory. */
   in_use: { exit: 4 },
   storage_full: { exit: 5 },

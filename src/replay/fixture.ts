@@ -5,9 +5,10 @@
 import { lineOfPath } from '../../compiler/index.ts';
 import { readText, refuse } from '../../compiler/reading.ts';
 import type { Read, Reader } from '../../compiler/reading.ts';
-import { falseArrival, falseEvent } from './events.ts';
+import { falseAt, falseEvent } from '../turn-file/index.ts';
+import type { FalseEvent } from '../turn-file/index.ts';
 import { streamFixture, streamFixtureText } from './stream-fixture.ts';
-import type { StreamFixture } from './stream-fixture.ts';
+import type { StreamFixture, StreamStep } from './stream-fixture.ts';
 import { turnFixture, turnFixtureText } from './turn-fixture.ts';
 import type { TurnFixture } from './turn-fixture.ts';
 
@@ -34,4 +35,12 @@ export function readFixture(source: string): Read<Fixture> {
 /** The text of a fixture's file. */
 export function fixtureText(one: Fixture): string {
   return one.is === 'turn' ? turnFixtureText(one.turn) : streamFixtureText(one.stream);
+}
+
+function falseArrival(steps: readonly StreamStep[]): FalseEvent | undefined {
+  for (const [index, step] of steps.entries()) {
+    const wrong = step.do === 'arrive' ? falseAt(step.event, `steps[${index}].event`) : undefined;
+    if (wrong !== undefined) return wrong;
+  }
+  return undefined;
 }

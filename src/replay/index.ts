@@ -1,6 +1,7 @@
 /**
  * Recorded turns and streams: their formats, and what the code of today makes of them.
- * in: model, nostr, compiler, store, supervisor. out: fixtures read strictly and written; streams replayed.
+ * in: model, nostr, compiler, turn-file, store, supervisor. out: fixtures read strictly and written; files found, replayed,
+ * compared and blessed. Never: prints.
  */
 export { fixtureText, readFixture } from './fixture.ts';
 export type { Fixture } from './fixture.ts';
@@ -8,7 +9,11 @@ export { turnFixtureText } from './turn-fixture.ts';
 export type { TurnFixture } from './turn-fixture.ts';
 export { streamFixtureText } from './stream-fixture.ts';
 export type { Sighting, StreamFixture, StreamSettings, StreamStep } from './stream-fixture.ts';
-export { falseEvent } from './events.ts';
-export type { FalseEvent } from './events.ts';
 export { replayStream } from './stream.ts';
 export { sightingsOf } from './sightings.ts';
+export { fixtureFiles, shardOf } from './files.ts';
+export type { Shard } from './files.ts';
+export { replayFile } from './replay.ts';
+export type { Outcome, ReplayOptions } from './replay.ts';
+export type { Broken } from './load.ts';
+export type { ChangedMember, Difference, FirstDifference, LayerChange, Place } from './difference.ts';

@@ -7,7 +7,7 @@ import { lineOfPath } from '../../compiler/index.ts';
 import type { TurnInput } from '../../compiler/index.ts';
 import { closed, optional, readText, refuse, turnInput } from '../../compiler/reading.ts';
 import type { Reader } from '../../compiler/reading.ts';
-import { falseEvent } from '../replay/index.ts';
+import { falseEvent } from './events.ts';
 import type { FileRefusal } from './refusal.ts';
 
 export type TurnRead = { readonly ok: true; readonly input: TurnInput } | FileRefusal;

@@ -9,7 +9,7 @@ import { runSkep, stopAll } from './skep.ts';
 afterEach(stopAll);
 
 const ROOT = new URL('../../', import.meta.url);
-const VERBS = ['init', 'up', 'status', 'relay', 'demo', 'call', 'compile', 'explain'];
+const VERBS = ['init', 'up', 'status', 'relay', 'demo', 'call', 'compile', 'explain', 'replay'];
 
 describe('help', () => {
   it('names every verb and every exit code', async () => {
@@ -53,6 +53,7 @@ describe('a mistake is one line and exit code 2', () => {
     [['up', '--log-level', 'loud'], 'option \'--log-level <level>\' argument \'loud\' is invalid. Allowed choices are debug, info, warn, error, silent.; see skep --help'],
     [['relay', '--port', '65536'], 'option \'-p, --port <number>\' argument \'65536\' is invalid. expected a whole number 0..65535; see skep --help'],
     [['relay', '--port', '-1'], 'option \'-p, --port <number>\' argument \'-1\' is invalid. expected a whole number 0..65535; see skep --help'],
+    [['replay', '--shard', '0/2'], 'option \'--shard <i/n>\' argument \'0/2\' is invalid. expected i/n with i from 1 to n; see skep --help'],
     [['up'], 'config: skep.yaml does not exist; skep init writes one'],
     [['status'], 'config: skep.yaml does not exist; skep init writes one'],
   ])('%j', async (args, line) => {

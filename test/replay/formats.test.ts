@@ -2,7 +2,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { falseEvent, fixtureText, readFixture, streamFixtureText, turnFixtureText } from '../../src/replay/index.ts';
+import { fixtureText, readFixture, streamFixtureText, turnFixtureText } from '../../src/replay/index.ts';
+import { falseEvent } from '../../src/turn-file/index.ts';
 import { streamSample, turnSample } from './samples.ts';
 
 const TURN = turnSample();

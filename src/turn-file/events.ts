@@ -1,8 +1,7 @@
-/** The events of fixtures and turn inputs: each must be what its author signed, or nothing that follows means anything. */
+/** The events of turns and recorded streams: each must be what its author signed, or nothing that follows means anything. */
 import type { TriggeredEvent, TurnInput } from '../../compiler/index.ts';
 import { excerpt } from '../model/index.ts';
 import { parseEvent, verifyEvent } from '../nostr/index.ts';
-import type { StreamStep } from './stream-fixture.ts';
 
 /** Where an event is not what it says, and what would be right. `path` like `events[3].event.sig`. */
 export interface FalseEvent {
@@ -17,24 +16,16 @@ export function falseEvent(input: TurnInput, at = ''): FalseEvent | undefined {
   return falseAmong(events, `${at}events`) ?? falseAmong(interrupted?.events ?? [], `${at}interrupted.events`);
 }
 
-/** The same for the arrivals of a stream. */
-export function falseArrival(steps: readonly StreamStep[]): FalseEvent | undefined {
-  for (const [index, step] of steps.entries()) {
-    const wrong = step.do === 'arrive' ? check(step.event, `steps[${index}].event`) : undefined;
-    if (wrong !== undefined) return wrong;
-  }
-  return undefined;
-}
-
 function falseAmong(events: readonly TriggeredEvent[], path: string): FalseEvent | undefined {
   for (const [index, { event }] of events.entries()) {
-    const wrong = check(event, `${path}[${index}].event`);
+    const wrong = falseAt(event, `${path}[${index}].event`);
     if (wrong !== undefined) return wrong;
   }
   return undefined;
 }
 
-function check(event: unknown, path: string): FalseEvent | undefined {
+/** What is false about `event`, which stands at `path`; undefined when nothing is. */
+export function falseAt(event: unknown, path: string): FalseEvent | undefined {
   const parsed = parseEvent(event);
   if (!parsed.ok) return { path, expected: 'an event', found: excerpt(parsed.detail) };
   const verified = verifyEvent(parsed.event);

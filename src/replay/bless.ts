@@ -1,0 +1,71 @@
+/**
+ * What the code of today gives, written into a fixture as what it must give from now on. Only the recorded member is
+ * put in; all else stays, in its order. The file is replaced whole or not at all, and never by one that would be refused.
+ */
+import { closeSync, fchmodSync, fsyncSync, openSync, realpathSync, renameSync, rmSync, statSync, writeSync } from 'node:fs';
+import { parseJsonText } from '../../compiler/index.ts';
+import type { CompiledTurn } from '../../compiler/index.ts';
+import { Failure } from '../model/index.ts';
+import type { FailureCode } from '../model/index.ts';
+import { readFixture } from './fixture.ts';
+import type { Sighting } from './stream-fixture.ts';
+
+export type Blessing =
+  | { readonly member: 'output'; readonly value: CompiledTurn }
+  | { readonly member: 'expected'; readonly value: readonly Sighting[] };
+
+/** Writes the fixture `file`, whose text is `source`, with `blessing`. Throws a `Failure` where the disk does not take it. */
+export function bless(file: string, source: string, { member, value }: Blessing): void {
+  const json = parseJsonText(source);
+  if (!json.ok || typeof json.value !== 'object' || json.value === null) throw new TypeError(`bless: ${file} was read before and is no object now`);
+  // Entries keep the order of the members; one that is not there comes last.
+  const members = new Map<string, unknown>(Object.entries(json.value)).set(member, value);
+  const text = `${JSON.stringify(Object.fromEntries(members), null, 2)}\n`;
+  const read = readFixture(text);
+  if (!read.ok) throw new TypeError(`bless: ${file} would be refused: ${read.path}: expected ${read.expected}`);
+  try {
+    replace(realpathSync(file), text);
+  } catch (error) {
+    throw asFailure(file, error);
+  }
+}
+
+/** Through a file beside it, which no replay takes for a fixture, and a rename. */
+function replace(path: string, text: string): void {
+  const beside = `${path}.${process.pid}.tmp`;
+  const { mode } = statSync(path);
+  try {
+    const descriptor = openSync(beside, 'wx');
+    try {
+      fchmodSync(descriptor, mode);
+      writeWhole(descriptor, Buffer.from(text));
+      fsyncSync(descriptor);
+    } finally {
+      closeSync(descriptor);
+    }
+    renameSync(beside, path);
+  } catch (error) {
+    rmSync(beside, { force: true });
+    throw error;
+  }
+}
+
+function writeWhole(descriptor: number, bytes: Buffer): void {
+  for (let at = 0; at < bytes.length;) at += writeSync(descriptor, bytes, at);
+}
+
+function asFailure(file: string, error: unknown): unknown {
+  if (!(error instanceof Error) || !('code' in error)) return error;
+  const failed = (code: FailureCode, what: string): Failure => new Failure(code, `replay: ${file}: ${what}; it is as it was`, { cause: error });
+  switch (error.code) {
+    case 'ENOSPC':
+    case 'EDQUOT':
+      return failed('storage_full', 'the disk is full');
+    case 'EACCES':
+    case 'EPERM':
+    case 'EROFS':
+      return failed('storage_readonly', 'its folder cannot be written');
+    default:
+      return failed('storage_failed', String(error.code));
+  }
+}
