@@ -1,6 +1,6 @@
 /**
  * Asks the relay which channels an agent is in, and turns its answers into membership commands. What it says of
- * membership (39002, 44100, 44101) must be signed with the relay's own key where that is known (NIP-11 `self`).
+ * channels and membership (39000, 39002, 44100, 44101) must be signed with the relay's own key where that is known (NIP-11 `self`).
  */
 import { asChannelId, later } from '../../model/index.ts';
 import type { ChannelId, Clock, Log, Pubkey, Seconds } from '../../model/index.ts';
@@ -8,11 +8,12 @@ import { channelOf, firstValue, mentions } from '../../nostr/index.ts';
 import type { VerifiedEvent } from '../../nostr/index.ts';
 import type { SubscriptionSpec, Upstream } from '../upstream/index.ts';
 import { DISCOVERY_MS, MAX_KNOWN } from './limits.ts';
-import { GATHERING, memberOf, step } from './membership.ts';
+import { archivedOf, GATHERING, memberOf, step } from './membership.ts';
 import type { MembershipCommand, MembershipInput } from './membership.ts';
 
 const MEMBERS = 'members';
 const NOTICES = 'membership-notif';
+const METADATA_KIND = 39_000;
 const MEMBERS_KIND = 39_002;
 const ADDED_KIND = 44_100;
 const REMOVED_KIND = 44_101;
@@ -68,20 +69,23 @@ export class Discovery {
     return memberOf(this.#membership, channelId) ?? (heardAll ? false : undefined);
   }
 
-  /** The lists that name us; and those of the channels we remember, to see when one names us no longer. */
+  /**
+   * The lists that name us; and those of the channels we remember, to see when one names us no longer, with what they
+   * are, to see when one is archived, or open again.
+   */
   #members(): SubscriptionSpec {
     const { pubkey, remembered } = this.#options;
-    const kinds = [MEMBERS_KIND];
     return {
       id: MEMBERS,
       filters: () => {
-        const channels = remembered().slice(0, MAX_KNOWN);
-        const ours = { kinds, tags: new Map([['p', [pubkey]]]) };
-        return channels.length === 0 ? [ours] : [ours, { kinds, tags: new Map([['d', channels]]) }];
+        const channels = [...new Set([...remembered(), ...archivedOf(this.#membership)])].slice(0, MAX_KNOWN);
+        const ours = { kinds: [MEMBERS_KIND], tags: new Map([['p', [pubkey]]]) };
+        const theirs = { kinds: [METADATA_KIND, MEMBERS_KIND], tags: new Map([['d', channels]]) };
+        return channels.length === 0 ? [ours] : [ours, theirs];
       },
       onEvent: async (event, stored) => {
         const channelId = asChannelId(firstValue(event.tags, 'd') ?? '');
-        const type = mentions(event.tags, pubkey) ? 'listed' : 'unlisted';
+        const type = statementOf(event, pubkey);
         if (channelId === undefined || !await isByRelay(event, this.#options)) return;
         await this.#tell({ type, channelId, atSec: event.created_at, stored });
       },
@@ -169,6 +173,11 @@ function noticesSpec(
     },
     ...(onEose === undefined ? {} : { onEose }),
   };
+}
+
+function statementOf({ kind, tags }: VerifiedEvent, pubkey: Pubkey): 'archived' | 'open' | 'listed' | 'unlisted' {
+  if (kind === METADATA_KIND) return firstValue(tags, 'archived') === 'true' ? 'archived' : 'open';
+  return mentions(tags, pubkey) ? 'listed' : 'unlisted';
 }
 
 /** Anybody's signature will do where the relay names no key of its own. */

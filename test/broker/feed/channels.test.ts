@@ -72,6 +72,24 @@ describe('finding channels', () => {
     expect(world.feed?.channels()).toEqual([B]);
   });
 
+  it('leaves a channel that is archived, and comes back when it is open again', async () => {
+    const world = await World.open();
+    const metadata = (atSec: number, ...more: readonly string[][]): VerifiedEvent =>
+      sign(relayKey, { kind: 39_000, created_at: seconds(atSec), tags: [['d', A], ['name', 'garden'], ...more] });
+    world.shelf.keep(members(A, 1_000));
+    await world.start();
+    await world.asked(`ch-${A}`);
+    await world.asked('members', 2);
+    world.shelf.put(metadata(world.nowSec, ['archived', 'true']));
+    await until(() => world.story.includes('-A'));
+    expect(world.feed?.channels()).toEqual([]);
+    // It is a member all the same: what it may read and say there is the relay's to decide.
+    expect(world.feed?.isMember(A)).toBe(true);
+    world.shelf.put(metadata(world.nowSec + 5));
+    await until(() => world.story.length === 3);
+    expect(world.story).toEqual(['+A', '-A', '+A']);
+  });
+
   it('leaves when a newer list names us no longer', async () => {
     const world = await World.open();
     world.shelf.keep(members(A, 1_000));

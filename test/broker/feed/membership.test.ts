@@ -32,6 +32,9 @@ describe('membership', () => {
     ['follows what is listed', [told('listed', 1, true), complete], [follow(undefined, true)]],
     ['knows the joining from the notice', [told('listed', 5, true), told('added', 4, true), complete], [follow(4, true)]],
     ['does not follow what was left since', [told('listed', 1, true), told('removed', 2, true), complete], [leave]],
+    ['does not follow what is archived', [told('archived', 2, true), told('listed', 1, true), complete], [leave]],
+    ['follows what is open', [told('open', 2, true), told('listed', 1, true), complete], [follow(undefined, true)]],
+    ['decides nothing on a name alone', [told('archived', 2, true), told('open', 3, true), complete], []],
     ['completes once', [told('listed', 1, true), complete, complete], [follow(undefined, true)]],
   ])('%s', (_name, inputs, commands) => {
     expect(run(inputs).commands).toEqual(commands);
@@ -46,6 +49,12 @@ describe('membership', () => {
     ['leaves on a newer list', [told('added', 5), told('unlisted', 6)], [follow(5), leave]],
     ['stays on an older no', [told('added', 5), told('removed', 4), told('unlisted', 5)], [follow(5)]],
     ['is not fooled by an older yes', [told('removed', 6), told('added', 5)], [leave, leave]],
+    ['leaves what is archived', [told('added', 5), told('archived', 6)], [follow(5), leave]],
+    ['leaves what was archived before it joined', [told('archived', 4), told('added', 5)], [leave]],
+    ['stays in what is open', [told('added', 5), told('open', 6), told('open', 7)], [follow(5)]],
+    ['follows again what is opened again, from there', [told('added', 5), told('archived', 6), told('open', 9)], [follow(5), leave, follow(9)]],
+    ['is not fooled by an older word that it is archived', [told('added', 5), told('open', 7), told('archived', 6)], [follow(5)]],
+    ['stays out of what is opened again without us', [told('added', 5), told('archived', 6), told('removed', 7), told('open', 9)], [follow(5), leave, leave, leave]],
     ['joins again', [told('added', 5), told('removed', 6), told('added', 7)], [follow(5), leave, follow(7)]],
     ['forgets a joining that was undone', [told('added', 5), told('removed', 6), told('listed', 9, true)], [follow(5), leave, follow(undefined)]],
   ])('%s', (_name, inputs, commands) => {
@@ -53,7 +62,7 @@ describe('membership', () => {
   });
 
   it('comes to one answer whatever the order', () => {
-    const type = fc.constantFrom('listed' as const, 'unlisted' as const, 'added' as const, 'removed' as const);
+    const type = fc.constantFrom<Evidence['type']>('listed', 'unlisted', 'added', 'removed', 'archived', 'open');
     const evidence = fc.tuple(type, fc.nat(6)).map(([kind, at]) => told(kind, at, true));
     fc.assert(fc.property(fc.array(evidence, { minLength: 1, maxLength: 8 }), fc.func(fc.double({ noNaN: true })), (inputs, key) => {
       const shuffled = inputs.map((input, index) => ({ input, at: key(index) })).sort((a, b) => a.at - b.at).map(({ input }) => input);
