@@ -1,6 +1,6 @@
 /**
  * Nostr as pure functions.
- * in: src/model. out: events and their verification, tags and threads, filters, owner attestations, key texts.
+ * in: src/model. out: events and their verification, tags and threads, filters, owner attestations, the order of events, key texts.
  * Signing is here as mathematics; only the broker (and the relay, for its own events) holds a key to sign with.
  */
 export { isXOnly, publicKeyOf } from './curve.ts';
@@ -12,5 +12,6 @@ export { filterToWire, matchesFilter, parseFilter } from './filter.ts';
 export type { Filter } from './filter.ts';
 export { attest, attestationIn, checkAttestation } from './attestation.ts';
 export type { Attestation } from './attestation.ts';
+export { newestFirst, oldestFirst } from './order.ts';
 export { WAKING_KINDS } from './kinds.ts';
 export { newSecretKey, parsePubkey, parseSecretKey, toNpub } from './keys.ts';

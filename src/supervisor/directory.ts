@@ -6,7 +6,7 @@
  */
 import { asPubkey, later } from '../model/index.ts';
 import type { ChannelId, Clock, Milliseconds, Pubkey } from '../model/index.ts';
-import { attestationIn, firstValue } from '../nostr/index.ts';
+import { attestationIn, firstValue, newestFirst } from '../nostr/index.ts';
 import type { VerifiedEvent } from '../nostr/index.ts';
 import type { AgentLink } from '../broker/index.ts';
 import { RecentMap } from './recent-map.ts';
@@ -82,7 +82,7 @@ export class Directory {
       [{ kinds: [39_000], tags: new Map([['d', [channelId]]]), limit: 1 }],
       { timeoutMs: LOOKUP_TIMEOUT_MS },
     );
-    const newest = newestFirst(events).find((event) => firstValue(event.tags, 'd') === channelId);
+    const newest = [...events].sort(newestFirst).find((event) => firstValue(event.tags, 'd') === channelId);
     const facts = newest === undefined ? known?.facts : channelFacts(newest);
     if (complete) this.#channels.set(channelId, { facts, untilMs: this.#until(newest !== undefined) });
     return { facts, answered: complete };
@@ -105,7 +105,7 @@ export class Directory {
       { timeoutMs: LOOKUP_TIMEOUT_MS },
     );
     const heads = new Map<Pubkey, VerifiedEvent>();
-    for (const event of newestFirst(events)) if (!heads.has(event.pubkey)) heads.set(event.pubkey, event);
+    for (const event of [...events].sort(newestFirst)) if (!heads.has(event.pubkey)) heads.set(event.pubkey, event);
     const found = new Map<Pubkey, ProfileFacts>();
     for (const pubkey of pubkeys) {
       const head = heads.get(pubkey);
@@ -155,10 +155,6 @@ function channelFacts(event: VerifiedEvent): ChannelFacts {
 /** Pubkeys among texts that may be anything: mentions are written by strangers. */
 export function pubkeysIn(texts: readonly string[]): readonly Pubkey[] {
   return texts.flatMap((text) => asPubkey(text.toLowerCase()) ?? []);
-}
-
-function newestFirst(events: readonly VerifiedEvent[]): readonly VerifiedEvent[] {
-  return [...events].sort((a, b) => b.created_at - a.created_at || (a.id < b.id ? -1 : 1));
 }
 
 function jsonObject(text: string): Readonly<Record<string, unknown>> {

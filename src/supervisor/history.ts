@@ -5,7 +5,7 @@
 import type { AgentLink } from '../broker/index.ts';
 import type { History } from '../../compiler/index.ts';
 import type { ChannelId, EventId } from '../model/index.ts';
-import { destinationOf } from '../nostr/index.ts';
+import { destinationOf, oldestFirst } from '../nostr/index.ts';
 import type { Filter, VerifiedEvent } from '../nostr/index.ts';
 import { OWN_MARK } from './gate.ts';
 
@@ -33,7 +33,7 @@ export async function fetchHistory(link: AgentLink, place: HistoryPlace): Promis
   const { events, complete } = await link.fetch(filtersOf(place), { timeoutMs: HISTORY_TIMEOUT_MS });
   if (!complete) return undefined;
   const known = new Map(events.filter((event) => belongs(event, place)).map((event) => [event.id, event]));
-  const ordered = [...known.values()].sort((a, b) => a.created_at - b.created_at || (a.id < b.id ? -1 : 1));
+  const ordered = [...known.values()].sort(oldestFirst);
   const shown = ordered.slice(-HISTORY_MESSAGES);
   return {
     scope: place.scope,

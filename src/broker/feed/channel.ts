@@ -8,7 +8,7 @@
  */
 import { later, secondsOf } from '../../model/index.ts';
 import type { ChannelId, Clock, EventId, Pubkey, Seconds } from '../../model/index.ts';
-import { WAKING_KINDS } from '../../nostr/index.ts';
+import { oldestFirst, WAKING_KINDS } from '../../nostr/index.ts';
 import type { Filter, VerifiedEvent } from '../../nostr/index.ts';
 import { RESUME_OVERLAP_SEC } from '../ports.ts';
 import type { AgentIdentity, ResumePoint } from '../ports.ts';
@@ -96,7 +96,7 @@ export class Channel {
   #flush(): Promise<void> {
     this.#cancelWake?.();
     this.#cancelWake = undefined;
-    const events = this.#stored.sort((a, b) => a.created_at - b.created_at || (a.id < b.id ? -1 : 1));
+    const events = this.#stored.sort(oldestFirst);
     this.#stored = [];
     this.#flushing = this.#flushing.then(() => this.#handOn(events));
     return this.#flushing;

@@ -1,5 +1,6 @@
 /** What one-off requests have collected so far, and the promises that wait for it. */
 import type { EventId } from '../../model/index.ts';
+import { newestFirst } from '../../nostr/index.ts';
 import type { Filter, VerifiedEvent } from '../../nostr/index.ts';
 import type { FetchResult } from '../ports.ts';
 import { MAX_FETCH_EVENTS } from './limits.ts';
@@ -36,8 +37,7 @@ export class Fetches {
     const fetch = this.#open.get(id);
     if (fetch === undefined) return;
     this.#open.delete(id);
-    // NIP-01: newest first, the lower id first on a tie.
-    const events = [...fetch.events.values()].sort((a, b) => b.created_at - a.created_at || (a.id < b.id ? -1 : 1));
+    const events = [...fetch.events.values()].sort(newestFirst);
     fetch.resolve({ events, complete });
   }
 }
