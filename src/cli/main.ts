@@ -9,6 +9,7 @@ import { compileVerb } from './compile.ts';
 import { demoVerb } from './demo.ts';
 import { explainVerb } from './explain.ts';
 import { initVerb } from './init.ts';
+import { mcpVerb } from './mcp.ts';
 import { ofOpenFiles } from './open-files.ts';
 import { tell } from './print.ts';
 import { relayVerb } from './relay.ts';
@@ -63,7 +64,7 @@ function composeProgram(): Command {
       },
     })
     .addHelpText('after', `\n${EXIT_CODES}`);
-  for (const verb of [initVerb, upVerb, statusVerb, relayVerb, demoVerb, callVerb, compileVerb, explainVerb, replayVerb]) verb(program);
+  for (const verb of [initVerb, upVerb, statusVerb, relayVerb, demoVerb, callVerb, mcpVerb, compileVerb, explainVerb, replayVerb]) verb(program);
   return program;
 }
 

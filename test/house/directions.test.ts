@@ -18,6 +18,7 @@ const MAY_OPEN: Readonly<Record<string, readonly string[]>> = {
   'src/log': ['src/model'],
   'src/relay': [...WORDS, 'src/store'],
   'src/broker': [...WORDS, 'src/store'],
+  'src/mcp': [...WORDS, 'src/broker'],
   'src/acp': ['src/model', 'src/store'],
   'src/permission': ['src/model', 'src/acp'],
   'src/supervisor': [...WORDS, 'compiler', 'src/store', 'src/broker', 'src/acp'],
