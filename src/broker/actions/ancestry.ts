@@ -28,12 +28,13 @@ export async function ancestryOf(channelId: ChannelId, parentId: EventId, fetch:
   return { status: 'known', root: place.root, parent: parentId };
 }
 
-type EventReading =
+export type EventReading =
   | { readonly status: 'found'; readonly event: VerifiedEvent }
   | { readonly status: 'missing' }
   | { readonly status: 'unreadable' };
 
-async function readEvent(id: EventId, channelId: ChannelId, fetch: Fetch): Promise<EventReading> {
+/** An event by its id, when it stands in that channel. */
+export async function readEvent(id: EventId, channelId: ChannelId, fetch: Fetch): Promise<EventReading> {
   const { events, complete } = await fetch([{ ids: [id], limit: 1 }]);
   const event = events.find((candidate) => candidate.id === id);
   if (event === undefined) return { status: complete ? 'missing' : 'unreadable' };

@@ -7,6 +7,9 @@ import { planRead } from './channel-read.ts';
 import type { ActionContext, Decision, Plan } from './action.ts';
 import { planPost } from './message-post.ts';
 import { planReply } from './message-reply.ts';
+import { planPresence } from './presence-set.ts';
+import { planReaction } from './reaction-add.ts';
+import { planTyping } from './typing-set.ts';
 
 type Offers = { readonly [Name in ActionName]: Plan<Name> | undefined };
 
@@ -14,13 +17,13 @@ const OFFERS: Offers = {
   'channel.read': planRead,
   'message.post': planPost,
   'message.reply': planReply,
-  'reaction.add': undefined,
+  'reaction.add': planReaction,
   'profile.set': undefined,
   'storage.address': undefined,
   'storage.get': undefined,
   'storage.put': undefined,
-  'presence.set': undefined,
-  'typing.set': undefined,
+  'presence.set': planPresence,
+  'typing.set': planTyping,
   'observer.emit': undefined,
   'liveness.ping': undefined,
   'agents.create': undefined,

@@ -115,10 +115,12 @@ describe('message.reply', () => {
   }
 });
 
-it('offers three of the fifteen actions', () => {
+it('offers these of the fifteen actions', () => {
   const offered = ACTION_NAMES.filter((action) => {
     const reading = readRequest(bytesOf(requestOf(action, SAMPLES[action].args)));
     return planOf(reading.ok ? reading.request : expect.fail(reading.detail)) !== undefined;
   });
-  expect(offered).toEqual(['channel.read', 'message.post', 'message.reply']);
+  expect(offered).toEqual([
+    'channel.read', 'message.post', 'message.reply', 'reaction.add', 'presence.set', 'typing.set',
+  ]);
 });

@@ -1,0 +1,11 @@
+/** `presence.set` (NIP-BA "Live signals"): kind 20001, the bare status as its content, no tags. `offline` clears it. */
+import type { Plan } from './action.ts';
+
+const PRESENCE_KIND = 20_001;
+
+export const planPresence: Plan<'presence.set'> = ({ status }) =>
+  Promise.resolve({
+    type: 'publish',
+    action: 'presence.set',
+    draft: { kind: PRESENCE_KIND, tags: [], content: status },
+  });
