@@ -1,17 +1,30 @@
 /**
- * The only place that holds secret keys. It signs what the broker's other rooms have composed, and nothing leaves it
- * but signed events. There is no way to read a key back: not by name, not by enumeration, not in a log.
- * in: identities, templates. out: verified events. NIP-BA "Session and transport": agents hold no durable key.
+ * The only place that holds secret keys, and what is derived from them. It signs what the broker's other rooms have
+ * composed, seals and opens texts, and nothing leaves it but signed events, sealed texts and what was sealed. There is
+ * no way to read a key back: not by name, not by enumeration, not in a log.
+ * in: identities, templates, texts. out: verified events, NIP-44 payloads, NIP-AE addresses.
+ * NIP-BA "Session and transport": agents hold no durable key.
  */
-import { Failure, shortId } from '../model/index.ts';
-import type { Pubkey, Random } from '../model/index.ts';
-import { publicKeyOf, signEvent } from '../nostr/index.ts';
-import type { EventTemplate, VerifiedEvent } from '../nostr/index.ts';
+import { createHmac } from 'node:crypto';
+import { Failure, refuse, shortId } from '../model/index.ts';
+import type { Pubkey, Random, Refusal } from '../model/index.ts';
+import { conversationKey, engramAddress, openText, publicKeyOf, sealText, signEvent } from '../nostr/index.ts';
+import type { ConversationKey, EventTemplate, Opening, Sealing, VerifiedEvent } from '../nostr/index.ts';
 
+/** Every method throws (a bug) when the ring holds no key of the name `pubkey`. */
 export interface Keyring {
-  /** Signs as `pubkey`. Throws (a bug) when the ring holds no key of that name. */
+  /** Signs as `pubkey`. */
   sign(pubkey: Pubkey, template: EventTemplate): VerifiedEvent;
-  /** Overwrites every key. Later calls to `sign` throw. */
+  /** `plaintext` as NIP-44 v2 from `pubkey` to `peer`, or from `peer` to `pubkey`: their key is the same. */
+  seal(pubkey: Pubkey, peer: Pubkey, plaintext: string): Sealing | Refusal<'peer'>;
+  open(pubkey: Pubkey, peer: Pubkey, payload: string): Opening | Refusal<'peer'>;
+  /** The `d` tag of a memory record between the two (NIP-AE); undefined when `peer` is no point on the curve. */
+  engramAddress(pubkey: Pubkey, peer: Pubkey, slug: string): string | undefined;
+  /** `text` for a store that others may read: sealed under a key that only the holder of this secret key can derive. */
+  protect(pubkey: Pubkey, text: string): string;
+  /** What `protect` was given; undefined when it was not made by it under this key. */
+  reveal(pubkey: Pubkey, payload: string): string | undefined;
+  /** Overwrites every key. Later calls throw. */
   close(): void;
 }
 
@@ -21,6 +34,14 @@ interface KeyHolder {
 }
 
 const AUX_BYTES = 32;
+const NONCE_BYTES = 32;
+/**
+ * Conversation keys kept, the least recently used goes first: one costs a multiplication on the curve. Peers are
+ * owners, so few; the bound is for whoever configures many.
+ */
+const MAX_CONVERSATIONS = 256;
+/** Sets the key for stored texts apart from every conversation key. Part of the stored form: never changed. */
+const STORED_SALT = 'skep/stored/v1';
 
 /** Copies the keys. Throws `Failure('config')` for one that is not the key of its pubkey; the key is not shown. */
 export function openKeyring(holders: readonly KeyHolder[], random: Random): Keyring {
@@ -32,15 +53,66 @@ export function openKeyring(holders: readonly KeyHolder[], random: Random): Keyr
     }
     keys.set(pubkey, Uint8Array.from(secretKey));
   }
+  /** By principal and peer, the least recently used first. */
+  const conversations = new Map<string, ConversationKey>();
+
+  function keyOf(pubkey: Pubkey): Uint8Array {
+    return keys.get(pubkey) ?? unknownKey(pubkey);
+  }
+
+  function conversation(pubkey: Pubkey, peer: Pubkey): ConversationKey | undefined {
+    const name = `${pubkey} ${peer}`;
+    const key = conversations.get(name) ?? conversationKey(keyOf(pubkey), peer);
+    if (key === undefined) return undefined;
+    conversations.delete(name);
+    conversations.set(name, key);
+    const [oldest] = conversations.keys();
+    if (conversations.size > MAX_CONVERSATIONS && oldest !== undefined) {
+      conversations.get(oldest)?.fill(0);
+      conversations.delete(oldest);
+    }
+    return key;
+  }
+
+  function storedKey(pubkey: Pubkey): ConversationKey {
+    return createHmac('sha256', STORED_SALT).update(keyOf(pubkey)).digest();
+  }
+
   return {
-    sign(pubkey, template) {
-      const key = keys.get(pubkey);
-      if (key === undefined) throw new TypeError(`no key for ${shortId(pubkey)}`);
-      return signEvent(template, key, random.bytes(AUX_BYTES));
+    sign: (pubkey, template) => signEvent(template, keyOf(pubkey), random.bytes(AUX_BYTES)),
+    seal(pubkey, peer, plaintext) {
+      const key = conversation(pubkey, peer);
+      return key === undefined ? noPeer() : sealText(plaintext, key, random.bytes(NONCE_BYTES));
+    },
+    open(pubkey, peer, payload) {
+      const key = conversation(pubkey, peer);
+      return key === undefined ? noPeer() : openText(payload, key);
+    },
+    engramAddress(pubkey, peer, slug) {
+      const key = conversation(pubkey, peer);
+      return key && engramAddress(key, slug);
+    },
+    protect(pubkey, text) {
+      const sealing = sealText(text, storedKey(pubkey), random.bytes(NONCE_BYTES));
+      if (!sealing.ok) throw new TypeError(sealing.detail);
+      return sealing.payload;
+    },
+    reveal(pubkey, payload) {
+      const opening = openText(payload, storedKey(pubkey));
+      return opening.ok ? opening.plaintext : undefined;
     },
     close() {
-      for (const key of keys.values()) key.fill(0);
+      for (const key of [...keys.values(), ...conversations.values()]) key.fill(0);
       keys.clear();
+      conversations.clear();
     },
   };
+}
+
+function noPeer(): Refusal<'peer'> {
+  return refuse('peer', 'peer: expected a point on the curve');
+}
+
+function unknownKey(pubkey: Pubkey): never {
+  throw new TypeError(`no key for ${shortId(pubkey)}`);
 }

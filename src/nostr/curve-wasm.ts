@@ -4,6 +4,9 @@ import type { Curve } from './curve-port.ts';
 
 const ORDER = Buffer.from('fffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141', 'hex');
 
+/** SEC 1: the first byte of a compressed point whose y is even. */
+const EVEN = 0x02;
+
 export const wasmCurve: Curve = {
   publicKeyOf(secretKey) {
     if (secretKey.length !== 32 || !secp.isPrivate(secretKey)) return undefined;
@@ -13,6 +16,15 @@ export const wasmCurve: Curve = {
   isXOnly: (bytes) => bytes.length === 32 && secp.isXOnlyPoint(bytes),
 
   signDigest: (digest, secretKey, aux) => secp.signSchnorr(digest, secretKey, aux),
+
+  sharedX(secretKey, publicKey) {
+    if (secretKey.length !== 32 || !secp.isPrivate(secretKey) || !wasmCurve.isXOnly(publicKey)) return undefined;
+    const point = new Uint8Array(33);
+    point[0] = EVEN;
+    point.set(publicKey, 1);
+    // Its time may depend on the key. Peers come from the configuration and the result is kept: nobody can measure it.
+    return secp.pointMultiply(point, secretKey, true)?.subarray(1);
+  },
 
   verifyDigest(digest, publicKey, signature) {
     if (digest.length !== 32 || signature.length !== 64 || !wasmCurve.isXOnly(publicKey)) return false;

@@ -1,5 +1,5 @@
 /**
- * BIP-340 over secp256k1 behind four functions, for 32-byte messages only, which is all NIP-01 needs.
+ * BIP-340 and ECDH over secp256k1 behind five functions; signatures over 32-byte messages only, all that NIP-01 needs.
  * libsecp256k1 as WebAssembly does the work: about 6x the speed of pure JavaScript, synchronous, nothing to compile.
  * Where the runtime has no WebAssembly (`--jitless`) the plain one does it: slower, and the same answers.
  */
@@ -13,4 +13,4 @@ const curve: Curve = typeof WebAssembly === 'undefined'
   ? (await import('./curve-plain.ts')).plainCurve
   : (await import('./curve-wasm.ts')).wasmCurve;
 
-export const { publicKeyOf, isXOnly, signDigest, verifyDigest } = curve;
+export const { publicKeyOf, isXOnly, sharedX, signDigest, verifyDigest } = curve;

@@ -43,6 +43,16 @@ describe.each([['wasm', wasmCurve], ['plain', plainCurve]])('%s', (_, curve) => 
     for (const wrong of [bytesOf(0n), bytesOf(FIELD), bytesOf(5n), point.slice(1), new Uint8Array(33)]) expect(curve.isXOnly(wrong)).toBe(false);
   });
 
+  it('shares the same x from either side, and none with what is no key', () => {
+    const [one, other] = [bytesOf(7n), bytesOf(11n)];
+    const [ours, theirs] = [curve.publicKeyOf(one) ?? new Uint8Array(), curve.publicKeyOf(other) ?? new Uint8Array()];
+    expect(hex(curve.sharedX(one, theirs))).toBe(hex(curve.sharedX(other, ours)));
+    // One times a point is the point.
+    expect(hex(curve.sharedX(bytesOf(1n), theirs))).toBe(hex(theirs));
+    for (const wrong of [bytesOf(0n), bytesOf(ORDER), one.slice(1)]) expect(curve.sharedX(wrong, theirs)).toBeUndefined();
+    for (const wrong of [bytesOf(0n), bytesOf(FIELD), bytesOf(5n), theirs.slice(1)]) expect(curve.sharedX(one, wrong)).toBeUndefined();
+  });
+
   it('never throws for what is no signature', () => {
     const point = curve.publicKeyOf(secretKey) ?? new Uint8Array();
     const signature = curve.signDigest(digest, secretKey, aux);
@@ -73,6 +83,8 @@ describe('both', () => {
       const signature = wasmCurve.signDigest(message, key, random);
       expect(hex(plainCurve.signDigest(message, key, random))).toBe(hex(signature));
       expect(plainCurve.verifyDigest(message, author, signature)).toBe(true);
+      expect(hex(plainCurve.sharedX(key, message))).toBe(hex(wasmCurve.sharedX(key, message)));
+      expect(hex(plainCurve.sharedX(key, author))).toBe(hex(wasmCurve.sharedX(key, author)));
     }), { numRuns: 25 });
   });
 

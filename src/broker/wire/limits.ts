@@ -5,7 +5,6 @@
  */
 export const REQUEST_ID_MAX_BYTES = 128;
 export const CURSOR_MAX_BYTES = 256;
-export const SLUG_MAX_BYTES = 255;
 
 export const NAME_MAX_SCALARS = 120;
 export const PROMPT_MAX_SCALARS = 20_000;

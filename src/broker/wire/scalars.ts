@@ -5,7 +5,7 @@
  */
 import { asChannelId, asEventId, asPubkey } from '../../model/index.ts';
 import type { ChannelId, EventId, Pubkey } from '../../model/index.ts';
-import { isXOnly } from '../../nostr/index.ts';
+import { isEngramSlug, isXOnly } from '../../nostr/index.ts';
 import { accept, describe, mismatch } from './field.ts';
 import type { Field } from './field.ts';
 import {
@@ -17,7 +17,6 @@ import {
   REACTION_MAX_SCALARS,
   REQUEST_ID_MAX_BYTES,
   SCALAR_MAX_SCALARS,
-  SLUG_MAX_BYTES,
 } from './limits.ts';
 import { isBlank, quote, scalarCount, trimWhiteSpace, utf8Bytes } from './text.ts';
 
@@ -94,9 +93,8 @@ export const cursor = matching(
 export const content = opaque(CONTENT_MAX_BYTES);
 export { opaque };
 
-const SLUG = /^(?:core|mem\/[a-z0-9][a-z0-9_-]{0,63}(?:\/[a-z0-9][a-z0-9_-]{0,63})*)$/;
-const slug: Field<string> = textField(`core or a mem/ path of at most ${SLUG_MAX_BYTES} bytes`, (text) =>
-  text.length <= SLUG_MAX_BYTES && SLUG.test(text) ? text : undefined,
+const slug: Field<string> = textField('core or a mem/ path of at most 255 bytes', (text) =>
+  isEngramSlug(text) ? text : undefined,
 );
 
 /** `field` after the surrounding White_Space is gone; the limits apply to what is left. */
