@@ -34,8 +34,8 @@ export function bless(file: string, source: string, { member, value }: Blessing)
 function replace(path: string, text: string): void {
   const beside = `${path}.${process.pid}.tmp`;
   const { mode } = statSync(path);
+  const descriptor = openSync(beside, 'wx');
   try {
-    const descriptor = openSync(beside, 'wx');
     try {
       fchmodSync(descriptor, mode);
       writeWhole(descriptor, Buffer.from(text));

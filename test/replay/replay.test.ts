@@ -84,6 +84,24 @@ describe('a turn', () => {
     expect(differences[2] !== undefined && 'diff' in differences[2] && differences[2].diff).toEqual(expect.arrayContaining(['-Description: Bads &amp; hives', '+Description: Beds &amp; hives']));
   });
 
+  it.each([
+    ['its system text', TURN, { system: TURN.output?.system?.replace('Be brief', 'Be brisk') }, { at: 'output.system', is: 'text', layer: 'platform_contract' }],
+    ['no system text', TURN, { system: undefined }, { at: 'output.system', is: 'value', now: TURN.output?.system }],
+    ['a system text where there is none', PROMPT, { system: 'x' }, { at: 'output.system', is: 'value', recorded: 'x' }],
+    [
+      'its standing block', PROMPT, { blocks: PROMPT.output?.blocks.map((block) => block.replace('after the garden', 'after the house')) },
+      { at: 'output.blocks[0]', is: 'text', layer: 'persona_and_team_guidance' },
+    ],
+    [
+      'its envelope as a block', PROMPT, { blocks: PROMPT.output?.blocks.map((block) => block.replace('Channel: ', 'Chanel: ')) },
+      { at: 'output.blocks[1]', is: 'text', layer: 'channel_snapshot' },
+    ],
+    ['a block too many', PROMPT, { blocks: [...PROMPT.output?.blocks ?? [], 'x'] }, { at: 'output.blocks[2]', is: 'value', recorded: 'x' }],
+    ['a block too few', PROMPT, { blocks: PROMPT.output?.blocks.slice(0, 1) }, { at: 'output.blocks[1]', is: 'value', now: PROMPT.output?.envelope }],
+  ])('that had recorded %s differs there alone', async (_, fixture, part, difference) => {
+    expect(differencesOf(await replayText(JSON.stringify({ ...fixture, output: { v: 1, system: undefined, ...fixture.output, ...part } })))).toMatchObject([difference]);
+  });
+
   it('tells of layers that are gone, new and moved', async () => {
     const { output } = TURN;
     if (output === undefined) throw new Error('no output');
@@ -182,3 +200,23 @@ it('a blessing changes nothing but what it blesses', async () => {
   if (outcome.is === 'different') outcome.bless?.();
   expect(readFileSync(file, 'utf8')).toBe(`${JSON.stringify({ ...turned, output }, null, 2)}\n`);
 });
+
+it('a blessing that the disk does not take leaves the file, and everything beside it, as it was', async () => {
+  const text = turnFixtureText(TURN).replace('Beds', 'Bads');
+  const file = fileOf(text);
+  const inTheWay = `${file}.${process.pid}.tmp`;
+  writeFileSync(inTheWay, 'of another');
+  const outcome = await replayFile(file, { update: true });
+  const failure = thrownBy(() => { if (outcome.is === 'different') outcome.bless?.(); });
+  expect(failure).toMatchObject({ name: 'Failure', code: 'storage_failed', message: `replay: ${file}: EEXIST; it is as it was` });
+  expect([readFileSync(file, 'utf8'), readFileSync(inTheWay, 'utf8')]).toEqual([text, 'of another']);
+});
+
+function thrownBy(action: () => void): unknown {
+  try {
+    action();
+  } catch (error) {
+    return error;
+  }
+  return undefined;
+}
