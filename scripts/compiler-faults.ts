@@ -12,8 +12,8 @@ export interface Fault {
   /** Stands exactly once in that file. */
   readonly find: string;
   readonly replace: string;
-  /** True where the twin cannot see it, because it is about what is refused or what is read, and not about output. */
-  readonly isBeforeOutput?: true;
+  /** Where what comes out of a legal turn is the same: it is about what is refused, or about values no turn holds. */
+  readonly isUnseenByTwin?: true;
 }
 
 export const FAULTS: readonly Fault[] = [
@@ -70,7 +70,7 @@ export const FAULTS: readonly Fault[] = [
   { name: 'a stranger taken for an agent', file: 'people.ts', find: '?.isAgent === true', replace: '?.isAgent !== false' },
   {
     name: 'an inherited member taken for a profile', file: 'people.ts',
-    find: 'profiles !== undefined && Object.hasOwn(profiles, key) ? profiles[key] : undefined', replace: 'profiles?.[key]',
+    find: 'profiles !== undefined && Object.hasOwn(profiles, key) ? profiles[key] : undefined', replace: 'profiles?.[key]', isUnseenByTwin: true,
   },
 
   // Threads and routing.
@@ -158,7 +158,7 @@ export const FAULTS: readonly Fault[] = [
   { name: 'hashed before it is sorted', file: 'manifest.ts', find: 'hash: sha256(JSON.stringify(sorted))', replace: 'hash: sha256(JSON.stringify(layers.map(canonical)))' },
   { name: 'tokens rounded down', file: 'manifest.ts', find: 'Math.ceil(', replace: 'Math.floor(' },
   { name: 'a blank layer kept', file: 'manifest.ts', find: '  if (isBlank(content)) return undefined;\n', replace: '' },
-  { name: 'members of a layer as they came', file: 'manifest.ts', find: 'layers.map(canonical).sort(', replace: '[...layers].sort(', isBeforeOutput: true },
+  { name: 'members of a layer as they came', file: 'manifest.ts', find: 'layers.map(canonical).sort(', replace: '[...layers].sort(', isUnseenByTwin: true },
 
   // Steers and ledgers.
   { name: 'a steer before the ledger', file: 'ledger.ts', find: '[...ledger.layers, ...layers]', replace: '[...layers, ...ledger.layers]' },
@@ -168,17 +168,17 @@ export const FAULTS: readonly Fault[] = [
   { name: 'a steer not made well-formed', file: 'steer.ts', find: 'const turn = wellFormedTurn(input);', replace: 'const turn = input;' },
 
   // What is refused.
-  { name: 'fifty-one events taken', file: 'input.ts', find: 'MAX_EVENTS = 50', replace: 'MAX_EVENTS = 51', isBeforeOutput: true },
-  { name: 'an empty batch taken', file: 'input.ts', find: '  1,\n  MAX_EVENTS,', replace: '  0,\n  MAX_EVENTS,', isBeforeOutput: true },
-  { name: 'a key in upper case taken', file: 'input.ts', find: 'const HEX_64 = /^[0-9a-f]{64}$/', replace: 'const HEX_64 = /^[0-9a-f]{64}$/i', isBeforeOutput: true },
-  { name: 'an unknown member taken', file: 'shape.ts', find: '      if (!members.has(name)) refuse(memberPath(path, name), ', replace: '      if (name === path) refuse(memberPath(path, name), ', isBeforeOutput: true },
-  { name: 'an inherited member taken', file: 'shape.ts', find: 'Object.hasOwn(object, name)', replace: 'name in object', isBeforeOutput: true },
-  { name: 'a fraction taken', file: 'shape.ts', find: 'Number.isInteger(value) && ', replace: '', isBeforeOutput: true },
-  { name: 'a negative number taken', file: 'shape.ts', find: 'value >= 0 && ', replace: '', isBeforeOutput: true },
-  { name: 'a list taken for an object', file: 'shape.ts', find: ' || Array.isArray(value)) refuse', replace: ') refuse', isBeforeOutput: true },
-  { name: 'a member given twice taken', file: 'json.ts', find: 'if (members.has(name))', replace: "if (name === '')", isBeforeOutput: true },
-  { name: 'a member of __proto__ lost', file: 'json.ts', find: 'return Object.fromEntries(members);', replace: 'const object: Record<string, Json> = {};\n  for (const [name, value] of members) object[name] = value;\n  return object;', isBeforeOutput: true },
-  { name: 'nesting without a bound', file: 'json.ts', find: 'MAX_DEPTH = 32', replace: 'MAX_DEPTH = Infinity', isBeforeOutput: true },
-  { name: 'a control character taken in a string', file: 'json.ts', find: 'if (!(unit >= 0x20))', replace: 'if (!(unit >= 0x1f))', isBeforeOutput: true },
-  { name: 'a secret key shown', file: 'refusal.ts', find: "  if (SECRET_KEY.test(text)) return 'a secret key (not shown)';\n", replace: '', isBeforeOutput: true },
+  { name: 'fifty-one events taken', file: 'input.ts', find: 'MAX_EVENTS = 50', replace: 'MAX_EVENTS = 51', isUnseenByTwin: true },
+  { name: 'an empty batch taken', file: 'input.ts', find: '  1,\n  MAX_EVENTS,', replace: '  0,\n  MAX_EVENTS,', isUnseenByTwin: true },
+  { name: 'a key in upper case taken', file: 'input.ts', find: 'const HEX_64 = /^[0-9a-f]{64}$/', replace: 'const HEX_64 = /^[0-9a-f]{64}$/i', isUnseenByTwin: true },
+  { name: 'an unknown member taken', file: 'shape.ts', find: '      if (!members.has(name)) refuse(memberPath(path, name), ', replace: '      if (name === path) refuse(memberPath(path, name), ', isUnseenByTwin: true },
+  { name: 'an inherited member taken', file: 'shape.ts', find: 'Object.hasOwn(object, name)', replace: 'name in object', isUnseenByTwin: true },
+  { name: 'a fraction taken', file: 'shape.ts', find: 'Number.isInteger(value) && ', replace: '', isUnseenByTwin: true },
+  { name: 'a negative number taken', file: 'shape.ts', find: 'value >= 0 && ', replace: '', isUnseenByTwin: true },
+  { name: 'a list taken for an object', file: 'shape.ts', find: ' || Array.isArray(value)) refuse', replace: ') refuse', isUnseenByTwin: true },
+  { name: 'a member given twice taken', file: 'json.ts', find: 'if (members.has(name))', replace: "if (name === '')", isUnseenByTwin: true },
+  { name: 'a member of __proto__ lost', file: 'json.ts', find: 'return Object.fromEntries(members);', replace: 'const object: Record<string, Json> = {};\n  for (const [name, value] of members) object[name] = value;\n  return object;', isUnseenByTwin: true },
+  { name: 'nesting without a bound', file: 'json.ts', find: 'MAX_DEPTH = 32', replace: 'MAX_DEPTH = Infinity', isUnseenByTwin: true },
+  { name: 'a control character taken in a string', file: 'json.ts', find: 'if (!(unit >= 0x20))', replace: 'if (!(unit >= 0x1f))', isUnseenByTwin: true },
+  { name: 'a secret key shown', file: 'refusal.ts', find: "  if (SECRET_KEY.test(text)) return 'a secret key (not shown)';\n", replace: '', isUnseenByTwin: true },
 ];

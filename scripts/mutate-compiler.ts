@@ -1,7 +1,7 @@
 /**
  * Plants the faults of `compiler-faults.ts` in the compiler, one at a time, and runs its tests against each:
  * `npm run mutate`, or `npm run mutate -- <word...>` for the faults whose name holds one of the words.
- * A fault is to be caught twice: by the tests without the twin, and by the twin alone.
+ * A fault is to be caught twice: by the tests without the twin, and by the twin alone, unless no output shows it.
  * in: this tree, of which it works on copies in the temporary directory. out: a line a fault.
  * Exit 1: a fault survives, or its text is not found; 2: the tests fail with no fault planted. Two at once.
  */
@@ -65,7 +65,7 @@ async function judge(copy: string, fault: Fault): Promise<Verdict> {
   try {
     const missed: string[] = [];
     if (await passes(copy, TABLES)) missed.push('the tests');
-    if (fault.isBeforeOutput !== true && await passes(copy, TWIN)) missed.push('the twin');
+    if (fault.isUnseenByTwin !== true && await passes(copy, TWIN)) missed.push('the twin');
     return { fault, complaint: missed.length === 0 ? undefined : `not caught by ${missed.join(' and ')}` };
   } finally {
     writeFileSync(path, source);
@@ -82,7 +82,7 @@ async function work(copy: string): Promise<void> {
   for (let fault = queue.shift(); fault !== undefined; fault = queue.shift()) {
     const verdict = await judge(copy, fault);
     if (verdict.complaint !== undefined) failed.push(verdict);
-    const by = fault.isBeforeOutput === true ? 'tests' : 'tests and twin';
+    const by = fault.isUnseenByTwin === true ? 'tests' : 'tests and twin';
     process.stdout.write(`${verdict.complaint ?? `caught by ${by}`}: ${fault.name} (${fault.file})\n`);
   }
 }

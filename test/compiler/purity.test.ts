@@ -165,6 +165,12 @@ describe('the input', () => {
     }
   });
 
+  test('one object in several places is as several that are alike', () => {
+    const entry = triggeredOf({ tags: [['p', SAM]] });
+    const input = turnOf({ events: [entry, entry], interrupted: { mode: 'steer', events: [entry] } });
+    expect(allOf(input)).toBe(allOf(JSON.parse(JSON.stringify(input)) as TurnInput));
+  });
+
   test('the order of events, tags and messages does (control)', () => {
     const events = [
       triggeredOf({ content: 'a' }),

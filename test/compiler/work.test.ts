@@ -75,9 +75,9 @@ describe('twice as much input is twice as much work', () => {
   );
 });
 
-test('random turns reach every piece of the renderer', () => {
+test('random turns reach every piece of the renderer', { timeout: 120_000 }, () => {
   const READER = /^(?:input|json|json-text|reading|refusal|shape)\.js: /;
-  const unreached = linesFrom(fc.sample(hostileTurn, { numRuns: 3000 }), '--unreached').filter((line) => !READER.test(line));
+  const unreached = linesFrom(fc.sample(hostileTurn, { numRuns: 3000, seed: 20_261_130 }), '--unreached').filter((line) => !READER.test(line));
   expect(unreached.map((line) => line.replace(/^(\S+ \S.{0,60}).*$/, '$1')).sort()).toEqual([
     // What no legal turn can reach.
     'ambient.js: default: return unreachable(mode);',

@@ -11,7 +11,7 @@ import { hostileTurn } from './hostile.ts';
 const inputs = fc.sample(hostileTurn, { numRuns: 200, seed: 11 });
 const program = (name: string): URL => new URL(`programs/${name}.mjs`, import.meta.url);
 
-test('without clock, chance, environment, locale, timers and network it compiles the same', () => {
+test('without clock, chance, environment, locale, timers and network it compiles the same', { timeout: 60_000 }, () => {
   const child = spawnSync(process.execPath, [fileURLToPath(program('compiles-without-a-world'))], {
     input: inputs.map((input) => JSON.stringify(input)).join('\n'),
     encoding: 'utf8',
@@ -30,7 +30,7 @@ test('without clock, chance, environment, locale, timers and network it compiles
   expect(lines).toEqual(expected);
 });
 
-test('four threads at once compile the same, again and again', async () => {
+test('four threads at once compile the same, again and again', { timeout: 60_000 }, async () => {
   const expected = inputs.map((input) => JSON.stringify([compileTurn(input), compileSteer(input)]));
   const workers = Array.from({ length: 4 }, () => new Worker(program('compiles-in-a-thread'), { workerData: inputs }));
   const answers = await Promise.all(
