@@ -10,6 +10,7 @@ import {
 } from './acp/index.ts';
 import { openBroker } from './broker/index.ts';
 import type { AgentIdentity, Broker, SessionCredential } from './broker/index.ts';
+import { buzzServer } from './buzz-server.ts';
 import type { AgentConfig, Config } from './config/index.ts';
 import { lockDataDirectory, openControl, socketPathOf } from './control/index.ts';
 import type { StatusReport } from './control/index.ts';
@@ -265,9 +266,11 @@ function agentOptions({ agent, config, options, broker, store, recorder, onFatal
     permission: ({ params }) => decidePermission(agent.permission, params).answer,
     plan: (credential) => {
       recorder?.keepSecret(credential.token);
+      const ours = own(credential);
       return {
         agentName: agent.name, command, args, cwd: agent.cwd,
-        env: env(own(credential)),
+        env: env(ours),
+        ...(agent.mcp && { mcpServers: [buzzServer(nodePath, ours)] }),
       };
     },
     ...(recorder && { tape: recorder.tapeOf(streamSettings(agent)) }),

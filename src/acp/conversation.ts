@@ -25,6 +25,7 @@ import type {
   PromptRequest,
   SessionRequest,
   SessionStarted,
+  StdioMcpServer,
 } from './ports.ts';
 import type { Redactor } from './redaction.ts';
 import type { CallResult } from './sdk-client.ts';
@@ -45,6 +46,8 @@ interface ConversationParts {
   readonly log: Log;
   readonly limits: AcpLimits;
   readonly redacted: Redactor;
+  /** Offered in every session. */
+  readonly mcpServers: readonly StdioMcpServer[];
   readonly onLine?: LineTap;
   /** The agent sent a frame. */
   readonly onHeard: () => void;
@@ -98,8 +101,8 @@ export class Conversation {
       const detail = `cwd: expected an existing directory, found ${excerpt(request.cwd, 200)}`;
       return { ok: false, code: 'error', rpcCode: INVALID_PARAMS, detail };
     }
-    const { clock, limits } = this.#parts;
-    const call = this.connection.calls.newSession(newSessionParams(request, form));
+    const { clock, limits, mcpServers } = this.#parts;
+    const call = this.connection.calls.newSession(newSessionParams(request, form, mcpServers));
     const waited = await within(clock, limits.callMs, call);
     if (waited.status === 'settled') return this.#started(waited.value);
     return { ok: false, code: 'timeout', detail: `session/new: no answer within ${limits.callMs} ms` };

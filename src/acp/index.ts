@@ -18,5 +18,5 @@ export { ENV_PROCESS } from './mark.ts';
 export { ENV_CREDENTIAL, ENV_ENDPOINT } from './ports.ts';
 export type {
   AgentProcess, LaunchPlan, LineTap, PermissionAnswer, PermissionPolicy, PermissionRequest, ProcessEnd, PromptOutcome,
-  PromptRequest, SessionRefused, SessionRequest, SessionStarted, StandingHint, StopReason, TurnOutput,
+  PromptRequest, SessionRefused, SessionRequest, SessionStarted, StandingHint, StdioMcpServer, StopReason, TurnOutput,
 } from './ports.ts';

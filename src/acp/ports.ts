@@ -10,6 +10,16 @@ export interface LaunchPlan {
   readonly args: readonly string[];
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
+  /** Offered to the agent in every session; none by default. */
+  readonly mcpServers?: readonly StdioMcpServer[];
+}
+
+/** An MCP server that the agent starts itself and speaks to over stdio. `env` is what it gets beside the agent's own. */
+export interface StdioMcpServer {
+  readonly name: string;
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
 }
 
 interface Exited {

@@ -78,6 +78,7 @@ export function attach({ child, plan, permission, clock, log, limits, store, onL
     log,
     limits,
     redacted,
+    mcpServers: plan.mcpServers ?? [],
     onHeard: watch.heard,
     onTurnEnded: watch.turnEnded,
     onOddStop: (found) => {

@@ -6,7 +6,7 @@ import type { NewSessionRequest } from '@agentclientprotocol/sdk';
 import { excerpt } from '../model/index.ts';
 import { isMembers } from './frames.ts';
 import type { SystemPromptForm } from './handshake.ts';
-import type { SessionRequest, StopReason } from './ports.ts';
+import type { SessionRequest, StdioMcpServer, StopReason } from './ports.ts';
 
 type SystemPromptContent = {
   readonly systemPrompt?: {
@@ -23,8 +23,9 @@ const STOP_REASONS: ReadonlyMap<string, StopReason> = new Map(
 export function newSessionParams(
   { cwd, systemPrompt: text }: SessionRequest,
   form: SystemPromptForm,
+  servers: readonly StdioMcpServer[] = [],
 ): NewSessionRequest & SystemPromptContent {
-  const base = { cwd, mcpServers: [] };
+  const base = { cwd, mcpServers: servers.map(serverParams) };
   if (text === undefined) return base;
   switch (form) {
     case 'content':
@@ -34,6 +35,10 @@ export function newSessionParams(
     case 'none':
       throw new TypeError('session/new: a system prompt for an agent that takes none');
   }
+}
+
+function serverParams({ name, command, args, env }: StdioMcpServer): NewSessionRequest['mcpServers'][number] {
+  return { name, command, args: [...args], env: Object.entries(env).map(([name, value]) => ({ name, value })) };
 }
 
 /** The session id, or undefined when the answer holds none. */

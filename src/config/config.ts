@@ -67,6 +67,8 @@ export interface AgentConfig {
   readonly idleTimeoutMs: number;
   readonly hardTimeoutMs: number;
   readonly permission: PermissionMode;
+  /** The broker's actions are offered as tools of an MCP server in every session. */
+  readonly mcp: boolean;
   /** The operator's standing text for this agent; line breaks are LF. */
   readonly instructions?: string;
 }

@@ -77,6 +77,7 @@ function resolveAgent(folder: string, agent: WrittenAgent, path: Path, fail: Fai
     idleTimeoutMs: agent['idle-timeout'],
     hardTimeoutMs: agent['hard-timeout'],
     permission: agent.permission,
+    mcp: agent.mcp,
     ...(instructions === undefined ? {} : { instructions }),
   };
 }

@@ -124,6 +124,7 @@ const agent = closed(
     'idle-timeout': duration(1_000, MAX_HARD_TIMEOUT_MS).default(DEFAULT_IDLE_MS),
     'hard-timeout': duration(1_000, MAX_HARD_TIMEOUT_MS).default(DEFAULT_HARD_MS),
     permission: permission.default('reject'),
+    mcp: leaf('true or false', (value) => (typeof value === 'boolean' ? value : undefined)).default(true),
     instructions: text('a text', MAX_INSTRUCTIONS_BYTES).optional(),
     'instructions-file': text('the path of a text file').optional(),
   },

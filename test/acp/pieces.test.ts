@@ -226,6 +226,14 @@ describe('a session', () => {
     expect(newSessionParams({ cwd: '/w' }, form)).toEqual({ cwd: '/w', mcpServers: [] });
   });
 
+  it('offers the MCP servers of the launch, in the form of ACP', () => {
+    const server = { name: 'buzz', command: '/node', args: ['skep.js', 'mcp'], env: { A: '1', B: '' } };
+    expect(newSessionParams({ cwd: '/w' }, 'none', [server])).toEqual({
+      cwd: '/w',
+      mcpServers: [{ ...server, env: [{ name: 'A', value: '1' }, { name: 'B', value: '' }] }],
+    });
+  });
+
   it('is never given a standing text that would be lost', () => {
     expect(() => newSessionParams({ cwd: '/w', systemPrompt: 'be' }, 'none')).toThrow('takes none');
   });

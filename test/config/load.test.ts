@@ -30,7 +30,7 @@ describe('a config', () => {
     expect(agent).toEqual({
       name: 'helper', pubkey: AGENT, owner: OWNER, args: [], cwd: directory, env: {}, respondTo: 'owner-only', allowlist: [],
       subscribe: 'mentions', processes: 1, session: 'channel', gatherMs: 200, idleTimeoutMs: 900_000,
-      hardTimeoutMs: 7_200_000, permission: 'reject',
+      hardTimeoutMs: 7_200_000, permission: 'reject', mcp: true,
     });
   });
 
@@ -59,6 +59,7 @@ agents:
     idle-timeout: 90s
     hard-timeout: 7d
     permission: allow
+    mcp: false
     instructions: |
       Be brief.
       🐝
@@ -76,7 +77,7 @@ agents:
       adapter: { name: 'custom', launch: { runs: 'command', command: './agent', args: ['--acp'] } },
       env: { LANG: 'C.UTF-8', EMPTY: '', PUBKEY: OWNER_NPUB },
       respondTo: 'allowlist', allowlist: [OWNER], subscribe: 'all', channels: [CHANNEL], processes: 32, session: 'thread',
-      gatherMs: 0, idleTimeoutMs: 90_000, hardTimeoutMs: 604_800_000, permission: 'allow',
+      gatherMs: 0, idleTimeoutMs: 90_000, hardTimeoutMs: 604_800_000, permission: 'allow', mcp: false,
       instructions: 'Be brief.\n🐝\n',
     });
     expect(agents[1]).toMatchObject({ name: 'b', adapter: { name: 'goose' }, gatherMs: 250 });

@@ -41,6 +41,7 @@ const AGENT_ROWS: readonly (readonly [string, string])[] = [
   ['session: agent', 'skep.yaml:7: agents[0].session: found "agent", expected channel or thread'],
   ['permission: ask', 'skep.yaml:7: agents[0].permission: found "ask", which is not offered yet, expected reject or allow'],
   ['permission: yes', 'skep.yaml:7: agents[0].permission: found "yes", expected reject or allow'],
+  ['mcp: "false"', 'skep.yaml:7: agents[0].mcp: found "false", expected true or false'],
   ['channels: []', 'skep.yaml:7: agents[0].channels: found 0 entries, expected a list of 1..500 channel ids, or no such member for all'],
   ['channels: general', 'skep.yaml:7: agents[0].channels: found "general", expected a list of 1..500 channel ids, or no such member for all'],
   ['channels: [general]', 'skep.yaml:7: agents[0].channels[0]: found "general", expected a channel id (a UUID)'],
