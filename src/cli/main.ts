@@ -8,6 +8,7 @@ import { callVerb } from './call.ts';
 import { compileVerb } from './compile.ts';
 import { demoVerb } from './demo.ts';
 import { explainVerb } from './explain.ts';
+import { fixturesVerb } from './fixtures.ts';
 import { initVerb } from './init.ts';
 import { mcpVerb } from './mcp.ts';
 import { ofOpenFiles } from './open-files.ts';
@@ -64,7 +65,11 @@ function composeProgram(): Command {
       },
     })
     .addHelpText('after', `\n${EXIT_CODES}`);
-  for (const verb of [initVerb, upVerb, statusVerb, relayVerb, demoVerb, callVerb, mcpVerb, compileVerb, explainVerb, replayVerb]) verb(program);
+  const verbs = [
+    initVerb, upVerb, statusVerb, relayVerb, demoVerb, callVerb, mcpVerb, compileVerb, explainVerb, replayVerb,
+    fixturesVerb,
+  ];
+  for (const verb of verbs) verb(program);
   return program;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Where fixtures are put: one file each, named by the hash of its bytes, whole or not there at all. For the owner alone:
- * files 0600, and 0700 the directory where it has to be made.
+ * Where fixtures are put: one file each, named by the hash of its bytes, whole or not there at all. For the owner alone
+ * unless it is said otherwise: files 0600, and 0700 the directory where it has to be made.
  */
 import { hash } from 'node:crypto';
 import { mkdir, open, rename, rm, stat } from 'node:fs/promises';
@@ -11,14 +11,26 @@ export function contentName(kind: 'turn' | 'stream', text: string): string {
   return `${kind}-${hash('sha256', text, 'hex').slice(0, 16)}.json`;
 }
 
+export function isContentName(name: string): boolean {
+  return /^(?:turn|stream)-[0-9a-f]{16}\.json$/.test(name);
+}
+
+/** Modes of a file, and of the folder where it has to be made. */
+export interface Modes {
+  readonly file: number;
+  readonly directory: number;
+}
+
+const FOR_THE_OWNER: Modes = { file: 0o600, directory: 0o700 };
+
 /** Writes `text` as `directory/name`, by a temporary file beside it. Rejects as the file system does; then nothing is there. */
-export async function putFile(directory: string, name: string, text: string): Promise<void> {
-  await mkdir(directory, { recursive: true, mode: 0o700 });
+export async function putFile(directory: string, name: string, text: string, modes = FOR_THE_OWNER): Promise<void> {
+  await mkdir(directory, { recursive: true, mode: modes.directory });
   const path = join(directory, name);
   // Not a fixture to whoever looks meanwhile: it does not end in .json.
   const temporary = join(directory, `.${name}.${process.pid}.tmp`);
   try {
-    const file = await open(temporary, 'w', 0o600);
+    const file = await open(temporary, 'w', modes.file);
     try {
       await file.writeFile(text);
       await file.sync();

@@ -15,5 +15,6 @@ export { fixtureFiles, shardOf } from './files.ts';
 export type { Shard } from './files.ts';
 export { replayFile } from './replay.ts';
 export type { Outcome, ReplayOptions } from './replay.ts';
+export { loadFixture } from './load.ts';
 export type { Broken } from './load.ts';
 export type { ChangedMember, Difference, FirstDifference, LayerChange, Place } from './difference.ts';

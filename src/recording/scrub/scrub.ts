@@ -1,0 +1,50 @@
+/**
+ * Real fixtures as fixtures that can be shown: keys, ids, names and texts replaced by stable stand-ins, every event
+ * made anew and signed with a test key, times moved to a fixed start. Fixtures that are scrubbed together agree.
+ * in: fixtures that were read strictly. out: as many, in order; the same ones give the same bytes.
+ * Never: hands out a fixture in which something of the original is left.
+ */
+import { compileTurn } from '../../../compiler/index.ts';
+import type { Fixture } from '../../replay/index.ts';
+import { Events } from './events.ts';
+import { leftOver } from './left-over.ts';
+import { scrubStream, tellStream } from './stream.ts';
+import { scrubTurn, tellTurn } from './turn.ts';
+
+const PROVENANCE = 'recorded; every key, id, name and text replaced by a stand-in';
+
+/** At `index` of the fixtures: why it cannot be scrubbed. */
+export interface NotScrubbed {
+  readonly ok: false;
+  readonly index: number;
+  readonly detail: string;
+}
+
+export async function scrubFixtures(
+  fixtures: readonly Fixture[],
+): Promise<{ readonly ok: true; readonly fixtures: readonly Fixture[] } | NotScrubbed> {
+  const events = new Events();
+  for (const one of fixtures) {
+    if (one.is === 'turn') tellTurn(one.turn.input, events);
+    else tellStream(one.stream, events);
+  }
+  events.makeAll();
+  const scrubbed: Fixture[] = [];
+  for (const [index, one] of fixtures.entries()) {
+    const made = await scrubOne(one, events);
+    if (made === undefined) return { ok: false, index, detail: 'it does not replay as it says; see skep replay' };
+    const left = leftOver(one, made);
+    if (left !== undefined) throw new TypeError(`scrub: something is left of ${left}`);
+    scrubbed.push(made);
+  }
+  return { ok: true, fixtures: scrubbed };
+}
+
+async function scrubOne(one: Fixture, events: Events): Promise<Fixture | undefined> {
+  if (one.is === 'turn') {
+    const input = scrubTurn(one.turn.input, events);
+    return { is: 'turn', turn: { provenance: PROVENANCE, input, output: compileTurn(input) } };
+  }
+  const stream = await scrubStream(one.stream, events, PROVENANCE);
+  return stream === undefined ? undefined : { is: 'stream', stream };
+}
