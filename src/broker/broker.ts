@@ -150,8 +150,9 @@ function openMember(
   const { pubkey, attestation } = identity;
   const signer = { pubkey, keyring, clock, ...(attestation === undefined ? {} : { attestation }) };
   const upstream = open({ url: relayUrl, pubkey, signAuth: authSigner(signer), clock: steadyClock, random, log });
-  const publisher = openPublisher({ pubkey, keyring, clock, upstream });
-  const feed = openFeed({ upstream, identity, store, clock, log, relaySelf: () => relaySelf.key() });
+  const self = (): Promise<Pubkey | undefined> => relaySelf.key();
+  const publisher = openPublisher({ pubkey, keyring, clock, upstream, relaySelf: self });
+  const feed = openFeed({ upstream, identity, store, clock, log, relaySelf: self });
   const isMember = (channelId: ChannelId): boolean | undefined => feed.isMember(channelId);
   const agent = openAgent({ identity, community, upstream, publisher, cursors, clock: steadyClock, isMember });
   const pursuit = openPursuit({ clock: steadyClock, log, reconcile: () => journal.reconcile(agent.namespace) });

@@ -4,9 +4,9 @@
  * in: templates, events. out: signed events, what the relay said. Also the NIP-42 answer of the principal's connection.
  */
 import { seconds, secondsOf } from '../model/index.ts';
-import type { Clock, EventId, Pubkey } from '../model/index.ts';
-import { eventIdOf } from '../nostr/index.ts';
-import type { EventTemplate, Tag, VerifiedEvent } from '../nostr/index.ts';
+import type { Clock, Pubkey } from '../model/index.ts';
+import { channelOf, eventIdOf, firstValue, mentions, mentionsOf } from '../nostr/index.ts';
+import type { EventTemplate, Filter, Tag, VerifiedEvent } from '../nostr/index.ts';
 import type { Keyring } from './keyring.ts';
 import type { PublishOutcome } from './ports.ts';
 import type { Upstream } from './upstream/ports.ts';
@@ -17,6 +17,9 @@ const PUBLISH_TIMEOUT_MS = 10_000;
 const FIND_TIMEOUT_MS = 30_000;
 /** NIP-42. */
 const AUTH_KIND = 22_242;
+/** NIP-29: put-user, and the relay's own list of a channel's members. */
+export const PUT_USER_KIND = 9_000;
+const MEMBERS_KIND = 39_002;
 
 /** What is said, without the moment and the author. */
 export type Draft = Omit<EventTemplate, 'created_at'>;
@@ -28,7 +31,8 @@ export interface Publisher {
   /** A signed event that no earlier one of this publisher equals; nothing is sent. */
   compose(draft: Draft): VerifiedEvent;
   publish(event: VerifiedEvent): Promise<PublishOutcome>;
-  find(id: EventId): Promise<Sighting>;
+  /** Whether the relay has the event; of a put-user, which it need not keep, whether it lists the user as a member. */
+  find(event: VerifiedEvent): Promise<Sighting>;
 }
 
 export interface PublisherOptions {
@@ -36,9 +40,11 @@ export interface PublisherOptions {
   readonly keyring: Keyring;
   readonly clock: Clock;
   readonly upstream: Pick<Upstream, 'publish' | 'fetch'>;
+  /** The relay's own key, where it is known: its member lists are signed with it. */
+  readonly relaySelf?: () => Promise<Pubkey | undefined>;
 }
 
-export function openPublisher({ pubkey, keyring, clock, upstream }: PublisherOptions): Publisher {
+export function openPublisher({ pubkey, keyring, clock, upstream, relaySelf }: PublisherOptions): Publisher {
   /** Ids signed with the stamp that is the newest so far, or beyond it. */
   const recent = new Map<string, number>();
 
@@ -58,12 +64,28 @@ export function openPublisher({ pubkey, keyring, clock, upstream }: PublisherOpt
   return {
     compose: (draft) => keyring.sign(pubkey, stamped(draft)),
     publish: (event) => upstream.publish(event, { timeoutMs: PUBLISH_TIMEOUT_MS }),
-    async find(id) {
-      const { events, complete } = await upstream.fetch([{ ids: [id], limit: 1 }], { timeoutMs: FIND_TIMEOUT_MS });
-      if (events.some((event) => event.id === id)) return 'found';
+    async find(sought) {
+      const { events, complete } = await upstream.fetch(tracesOf(sought), { timeoutMs: FIND_TIMEOUT_MS });
+      const self = await relaySelf?.();
+      if (events.some((event) => event.id === sought.id || isListedBy(event, sought, self))) return 'found';
       return complete ? 'absent' : 'unreadable';
     },
   };
+}
+
+function tracesOf({ id, kind, tags }: VerifiedEvent): readonly Filter[] {
+  const itself: Filter = { ids: [id], limit: 1 };
+  const channelId = kind === PUT_USER_KIND ? channelOf(tags) : undefined;
+  if (channelId === undefined) return [itself];
+  return [itself, { kinds: [MEMBERS_KIND], tags: new Map([['d', [channelId]], ['p', mentionsOf(tags)]]) }];
+}
+
+/** Every user of the put-user is in the list; anybody's word will do where the relay names no key of its own. */
+function isListedBy(list: VerifiedEvent, { kind, tags }: VerifiedEvent, self: Pubkey | undefined): boolean {
+  if (kind !== PUT_USER_KIND || list.kind !== MEMBERS_KIND) return false;
+  if (self !== undefined && list.pubkey !== self) return false;
+  const isOfChannel = firstValue(list.tags, 'd') === channelOf(tags);
+  return isOfChannel && mentionsOf(tags).every((user) => mentions(list.tags, user));
 }
 
 export interface AuthSignerOptions {

@@ -86,4 +86,24 @@ export const SUPERVISOR_SCHEMA: Migrations = [
   -- acp: the digest of the mark in the environment of the program and all it starts; NULL where there was none.
   ALTER TABLE processes ADD COLUMN mark TEXT
   `,
+  `
+  -- broker/journal: the result that a signed row will have when the relay has its event, where it does not follow from
+  -- the event.
+  ALTER TABLE journal ADD COLUMN accepted TEXT;
+
+  -- broker/managed: agents that agents made, one row each, kept when it is deleted. Its key is in a file of its own.
+  CREATE TABLE managed_agents (
+    pubkey TEXT PRIMARY KEY,
+    community TEXT NOT NULL,
+    requester TEXT NOT NULL,
+    channel TEXT NOT NULL,
+    display_name TEXT NOT NULL,
+    system_prompt TEXT NOT NULL,
+    runtime TEXT,
+    respond_to TEXT NOT NULL CHECK (respond_to IN ('owner-only', 'anyone')),
+    status TEXT NOT NULL CHECK (status IN ('provisioning', 'live', 'deleted')),
+    created_at_ms INTEGER NOT NULL
+  );
+  CREATE INDEX managed_agents_of ON managed_agents (community, requester)
+  `,
 ];

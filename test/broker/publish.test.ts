@@ -7,7 +7,8 @@ import { attest, attestationIn, verifyEvent } from '../../src/nostr/index.ts';
 import { systemRandom } from '../../src/system/index.ts';
 import { HeldClock } from './clock.ts';
 import { FakeRelay } from './fake-relay.ts';
-import { AGENT, OWNER, SIBLING, START_SEC } from './people.ts';
+import { AGENT, CHANNEL, ELSEWHERE, OWNER, person, SIBLING, START_SEC, STRANGER } from './people.ts';
+import type { Person } from './people.ts';
 
 const DRAFT = { kind: 9, tags: [], content: 'ok' };
 
@@ -54,6 +55,31 @@ describe('a publisher', () => {
     expect(publisher.compose(DRAFT).created_at - START_SEC).toBe(3);
     clock.push(2_000);
     expect(publisher.compose(DRAFT).created_at - START_SEC).toBe(4);
+  });
+
+  describe('looks for a put-user, which a relay need not keep,', () => {
+    const RELAY = person(9);
+    const putUser = AGENT.sign({ kind: 9_000, tags: [['h', CHANNEL], ['p', SIBLING.pubkey]] });
+    const list = (author: Person, channel: string, ...users: readonly Person[]) =>
+      author.sign({ kind: 39_002, tags: [['d', channel], ...users.map(({ pubkey }) => ['p', pubkey])] });
+
+    it.each([
+      ['by its id', [putUser], 'found'],
+      ["in the relay's list of members", [list(RELAY, CHANNEL, AGENT, SIBLING)], 'found'],
+      ['and not in the list of another channel', [list(RELAY, ELSEWHERE, AGENT, SIBLING)], 'absent'],
+      ['and not in a list without the user', [list(RELAY, CHANNEL, AGENT)], 'absent'],
+      ['and not in a list of somebody else', [list(STRANGER, CHANNEL, SIBLING)], 'absent'],
+    ] as const)('%s', async (_, kept, sighting) => {
+      const relay = new FakeRelay();
+      relay.keep(...kept);
+      const { pubkey } = AGENT;
+      const keyring = openKeyring([AGENT], systemRandom);
+      const relaySelf = () => Promise.resolve(RELAY.pubkey);
+      const publisher = openPublisher({ pubkey, keyring, clock: new HeldClock(), upstream: relay.open(), relaySelf });
+      expect(await publisher.find(putUser)).toBe(sighting);
+      relay.readable = false;
+      expect(await publisher.find(putUser)).toBe('unreadable');
+    });
   });
 });
 

@@ -7,10 +7,10 @@ import type { Clock, EventId, Log } from '../../model/index.ts';
 import type { VerifiedEvent } from '../../nostr/index.ts';
 import { step } from './machine.ts';
 import type { RecordCommand, RecordInput, RecordState } from './machine.ts';
-import type { Operation, Settled, Wire } from './operation.ts';
-import type { FoundRecord, RecordKey, Rows } from './rows.ts';
-import { failed, indeterminate } from './verdict.ts';
-import type { Evidence } from './verdict.ts';
+import type { Aftermath, Operation, Plan, Settled, Wire } from './operation.ts';
+import type { FoundRecord, LocalWrite, RecordKey, Rows } from './rows.ts';
+import { ATTACHING, failed, indeterminate } from './verdict.ts';
+import type { Evidence, Verdict } from './verdict.ts';
 
 export interface FlyingRecord {
   readonly key: RecordKey;
@@ -19,6 +19,8 @@ export interface FlyingRecord {
   readonly operation?: Operation;
   rowId: number | undefined;
   state: RecordState;
+  /** What this flight has planned, as long as its writes are not known to be on disk. */
+  plan?: Plan;
 }
 
 export interface FlightTools {
@@ -29,6 +31,7 @@ export interface FlightTools {
   readonly log: Log;
   /** False when the namespace may hold no more records. */
   readonly admits: () => boolean;
+  readonly aftermath?: Aftermath;
   readonly onClaimed: () => void;
 }
 
@@ -52,6 +55,8 @@ export async function fly(record: FlyingRecord, first: RecordInput, tools: Fligh
   } catch (error) {
     tools.log.error('journal: a record ended in a fault', { status: record.state.status, error });
     return { verdict: indeterminate('internal', FAULT), replayed: false, ...eventOf(record.state) };
+  } finally {
+    record.plan?.release?.();
   }
 }
 
@@ -80,15 +85,15 @@ async function perform(command: Performed, record: FlyingRecord, tools: FlightTo
     case 'store_claim':
       return await claim(record, command.evidence, tools);
     case 'execute':
-      return await execute(operationOf(record), tools);
+      return await execute(record, operationOf(record), tools);
     case 'store_evidence':
-      return { type: await tools.rows.storeEvidence(rowOf(record), command.evidence) };
+      return await storeEvidence(record, command.evidence, tools);
     case 'publish':
       return await publish(record, command, tools);
     case 'look_up':
-      return { type: await tools.wire().find(command.eventId) };
+      return { type: await tools.wire().find(command.event) };
     case 'store_result':
-      return { type: await tools.rows.storeResult(rowOf(record), command.verdict) };
+      return await storeResult(record, command.verdict, tools);
     default:
       return unreachable(command);
   }
@@ -110,18 +115,60 @@ async function claim(record: FlyingRecord, evidence: Evidence | undefined, tools
   return encounter(claimed, digest);
 }
 
-async function execute({ plan, withdrawn, action }: Operation, { log }: FlightTools): Promise<RecordInput> {
+async function execute(
+  record: FlyingRecord,
+  { plan, withdrawn, action }: Operation,
+  { log }: FlightTools,
+): Promise<RecordInput> {
   try {
     const planned = await plan();
+    record.plan = planned;
+    // The effect's edge of what is published or written; an answer alone is withheld where it is released.
+    const refusal = planned.type === 'end' && planned.writes === undefined ? undefined : withdrawn();
+    if (refusal !== undefined) {
+      planned.release?.();
+      delete record.plan;
+      return { type: 'decided', verdict: refusal };
+    }
     if (planned.type === 'end') return { type: 'decided', verdict: planned.verdict };
-    const refusal = withdrawn();
-    if (refusal !== undefined) return { type: 'decided', verdict: refusal };
-    return { type: 'planned', evidence: { action: planned.action, event: planned.event } };
+    return { type: 'planned', evidence: evidenceOf(planned) };
   } catch (error) {
     // Planning has no effects, so a bug in it is a fault without any.
     log.error('journal: an action could not be planned', { action, error });
     return { type: 'decided', verdict: failed('internal', FAULT) };
   }
+}
+
+/** Member by member: what else a plan carries is none of the record's. */
+function evidenceOf(planned: Plan & { readonly type: 'publish' }): Evidence {
+  return planned.action === ATTACHING
+    ? { action: planned.action, event: planned.event, accepted: planned.accepted }
+    : { action: planned.action, event: planned.event };
+}
+
+async function storeEvidence(record: FlyingRecord, evidence: Evidence, tools: FlightTools): Promise<RecordInput> {
+  const writes = record.plan?.writes ?? [];
+  const type = await tools.rows.storeEvidence(rowOf(record), evidence, writes);
+  if (writes.length > 0) tools.aftermath?.written();
+  return { type };
+}
+
+async function storeResult(record: FlyingRecord, verdict: Verdict, tools: FlightTools): Promise<RecordInput> {
+  const writes = [...endWrites(record, verdict), ...aftermathOf(record, verdict, tools)];
+  const type = await tools.rows.storeResult(rowOf(record), verdict, writes);
+  if (writes.length > 0) tools.aftermath?.written();
+  return { type };
+}
+
+function endWrites({ plan }: FlyingRecord, verdict: Verdict): readonly LocalWrite[] {
+  return plan?.type === 'end' && plan.verdict === verdict ? (plan.writes ?? []) : [];
+}
+
+/** Evidence that could not be stored may be on disk all the same, and its writes with it. */
+function aftermathOf({ state, plan }: FlyingRecord, verdict: Verdict, { aftermath }: FlightTools): readonly LocalWrite[] {
+  const planned = plan?.type === 'publish' ? evidenceOf(plan) : undefined;
+  const evidence = 'evidence' in state ? state.evidence : planned;
+  return evidence === undefined ? [] : (aftermath?.writes(evidence, verdict) ?? []);
 }
 
 interface Publication {

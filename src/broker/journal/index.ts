@@ -4,9 +4,9 @@
  */
 export { openJournal } from './journal.ts';
 export type { Journal, JournalOptions } from './journal.ts';
-export type { Operation, Plan, SendOutcome, Settled, Wire } from './operation.ts';
+export type { Aftermath, Operation, Plan, SendOutcome, Settled, Wire } from './operation.ts';
 export { openPursuit } from './pursuit.ts';
 export type { Pursuit } from './pursuit.ts';
-export type { Namespace, RecordKey } from './rows.ts';
-export { failed, indeterminate } from './verdict.ts';
-export type { Evidence, PublishingAction, Verdict } from './verdict.ts';
+export type { Condition, LocalWrite, Namespace, RecordKey } from './rows.ts';
+export { ATTACHING, failed, indeterminate } from './verdict.ts';
+export type { Attached, Evidence, PublishingAction, Verdict } from './verdict.ts';

@@ -10,7 +10,7 @@ import type { Store } from '../../store/index.ts';
 import { eventOf, fly, isAtRest } from './flight.ts';
 import type { FlyingRecord } from './flight.ts';
 import type { RecordInput } from './machine.ts';
-import type { Operation, Settled, Wire } from './operation.ts';
+import type { Aftermath, Operation, Settled, Wire } from './operation.ts';
 import { openRows } from './rows.ts';
 import type { FoundRecord, Namespace, RecordKey, Rows } from './rows.ts';
 import { indeterminate, isPublishing } from './verdict.ts';
@@ -48,6 +48,8 @@ export interface JournalOptions {
   readonly wireOf: (namespace: Namespace) => Wire;
   /** Called when a record was left in doubt that was not known to be. */
   readonly onDoubt?: (namespace: Namespace) => void;
+  /** What publications mean for the host's own tables. */
+  readonly aftermath?: Aftermath;
   /** How long a caller waits for a flight, 20 s unless told otherwise. */
   readonly waitMs?: number;
   /** Records of one namespace; beyond it new operations are refused, for a record is never evicted. */
@@ -177,13 +179,14 @@ class FlyingJournal implements Journal {
     const flying = this.#flights.get(name);
     if (flying !== undefined) return flying;
     const record: FlyingRecord = { key, digest, state, rowId, ...(operation === undefined ? {} : { operation }) };
-    const { clock, log, wireOf, onDoubt } = this.#options;
+    const { clock, log, wireOf, onDoubt, aftermath } = this.#options;
     const known = state.status === 'doubtful';
     const settled = fly(record, input, {
       rows: this.#rows,
       wire: () => wireOf(key),
       clock,
       log,
+      ...(aftermath && { aftermath }),
       admits: () => this.#count(key) < (this.#options.maxRecords ?? MAX_RECORDS),
       onClaimed: () => this.#counts.set(namespaceName(key), this.#count(key) + 1),
     }).finally(() => {

@@ -24,7 +24,7 @@
  * | ended      | nothing: this submission has its answer; the record, if there is one, is not its own        |
  */
 import { millisecondsOf, unreachable } from '../../model/index.ts';
-import type { EventId, Milliseconds } from '../../model/index.ts';
+import type { Milliseconds } from '../../model/index.ts';
 import type { VerifiedEvent } from '../../nostr/index.ts';
 import { failed, indeterminate, published, turnedDown } from './verdict.ts';
 import type { Evidence, Verdict } from './verdict.ts';
@@ -77,7 +77,7 @@ export type RecordCommand =
   | { readonly type: 'store_evidence'; readonly evidence: Evidence }
   /** `first`: ask once more whether the session may; nothing has been sent yet. */
   | { readonly type: 'publish'; readonly event: VerifiedEvent; readonly first: boolean }
-  | { readonly type: 'look_up'; readonly eventId: EventId }
+  | { readonly type: 'look_up'; readonly event: VerifiedEvent }
   | { readonly type: 'store_result'; readonly verdict: Verdict }
   | { readonly type: 'deliver'; readonly verdict: Verdict; readonly replayed: boolean };
 
@@ -227,7 +227,7 @@ function sign(evidence: Evidence): RecordStep {
 }
 
 function lookUp(evidence: Evidence, lost: boolean): RecordStep {
-  return { state: { status: 'looking', evidence, lost }, commands: [{ type: 'look_up', eventId: evidence.event.id }] };
+  return { state: { status: 'looking', evidence, lost }, commands: [{ type: 'look_up', event: evidence.event }] };
 }
 
 function publish(evidence: Evidence, doubt: boolean): RecordStep {

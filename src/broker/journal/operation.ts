@@ -1,13 +1,29 @@
 /** What the journal is asked to do, what it needs of the relay for it, and what it answers. */
 import type { EventId } from '../../model/index.ts';
 import type { VerifiedEvent } from '../../nostr/index.ts';
-import type { Claim } from './rows.ts';
-import type { PublishingAction, Verdict } from './verdict.ts';
+import type { Claim, LocalWrite } from './rows.ts';
+import type { Evidence, Verdict } from './verdict.ts';
 
 /** What an action comes to before it has any effect: an event to publish, or its end. */
 export type Plan =
-  | { readonly type: 'publish'; readonly action: PublishingAction; readonly event: VerifiedEvent }
-  | { readonly type: 'end'; readonly verdict: Verdict };
+  | ({ readonly type: 'publish' } & Evidence & Local)
+  | ({ readonly type: 'end'; readonly verdict: Verdict } & Local);
+
+/** What an action does to the host's own tables, and so at most once, like the record it is committed with. */
+interface Local {
+  /** Committed together with the evidence of a publication, or with the result that is the end. */
+  readonly writes?: readonly LocalWrite[];
+  /** Called once when nothing more will come of the plan, whatever came of it. */
+  readonly release?: () => void;
+}
+
+/** What the end of a publication means for the host's own tables, also when another run signed it. */
+export interface Aftermath {
+  /** Committed together with the result. */
+  writes(evidence: Evidence, verdict: Verdict): readonly LocalWrite[];
+  /** Told after any commit that carried local writes, and where it is not known whether it did. */
+  written(): void;
+}
 
 /** One logical operation. With `evidence` it is planned already: claim and evidence are then one commit. */
 export interface Operation extends Claim {
@@ -26,7 +42,8 @@ export type SendOutcome =
 /** How a principal's events reach the relay, and are looked for there. Bounded in time, never rejects. */
 export interface Wire {
   publish(event: VerifiedEvent): Promise<SendOutcome>;
-  find(id: EventId): Promise<'found' | 'absent' | 'unreadable'>;
+  /** Whether the event, or what it was to bring about, is there. */
+  find(event: VerifiedEvent): Promise<'found' | 'absent' | 'unreadable'>;
 }
 
 /** `eventId` is the event of this operation wherever one was signed. */

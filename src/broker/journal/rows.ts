@@ -11,10 +11,10 @@ import type { Clock, Log, Pubkey } from '../../model/index.ts';
 import { parseEvent, verifyEvent } from '../../nostr/index.ts';
 import type { VerifiedEvent } from '../../nostr/index.ts';
 import { sql } from '../../store/index.ts';
-import type { Row, Statement, Store } from '../../store/index.ts';
+import type { Row, SqlValue, Statement, Store } from '../../store/index.ts';
 import { atRest } from './machine.ts';
 import type { RecordState } from './machine.ts';
-import { isPublishing, verdictFromText, verdictToText } from './verdict.ts';
+import { ATTACHING, isPublishing, verdictFromText, verdictToText } from './verdict.ts';
 import type { Evidence, Verdict } from './verdict.ts';
 
 /** What request ids are unique in. */
@@ -48,11 +48,20 @@ export interface FoundRecord {
 
 export type Stored = 'stored' | 'fenced' | 'not_stored';
 
+/** For a WHERE: true as long as the record is this run's to go on with. */
+export interface Condition {
+  readonly text: string;
+  readonly params: readonly SqlValue[];
+}
+
+/** A statement about another table that is committed with a step of the record; it must hold the condition. */
+export type LocalWrite = (ours: Condition) => Statement;
+
 export interface Rows {
   /** The new row's id, the record that has the key already, or nothing when the disk took neither. */
   claim(claim: Claim): Promise<number | FoundRecord | undefined>;
-  storeEvidence(rowId: number, evidence: Evidence): Promise<Stored>;
-  storeResult(rowId: number, verdict: Verdict): Promise<Stored>;
+  storeEvidence(rowId: number, evidence: Evidence, writes?: readonly LocalWrite[]): Promise<Stored>;
+  storeResult(rowId: number, verdict: Verdict, writes?: readonly LocalWrite[]): Promise<Stored>;
   find(key: RecordKey): Promise<FoundRecord | undefined>;
   /** Takes over what an earlier run left open. Throws `Failure`. */
   adopt(namespace: Namespace): Promise<void>;
@@ -76,7 +85,7 @@ export const PAGE_KEPT_MS = 3_600_000;
 /** Pages discarded along with one result: enough to keep up, little enough to go unnoticed. */
 const DISCARDED_AT_ONCE = 32;
 
-const COLUMNS = 'id, request_id, digest, action, owner, status, event, result';
+const COLUMNS = 'id, request_id, digest, action, owner, status, event, accepted, result';
 
 export function openRows({ store, clock, log, owner }: RowsOptions): Rows {
   const numbers = new Map<string, number>();
@@ -113,11 +122,11 @@ export function openRows({ store, clock, log, owner }: RowsOptions): Rows {
     return found;
   }
 
-  /** Goes on with a row of ours; the statement returns it when it was. */
-  async function goOn(...statements: readonly Statement[]): Promise<Stored> {
+  /** Goes on with a row of ours; the step returns it when it was. Others' writes come first: they see the row before. */
+  async function goOn(step: Statement, writes: readonly Statement[] = [], more: readonly Statement[] = []): Promise<Stored> {
     try {
-      const [rows = []] = await store.write(...statements);
-      return rows.length === 1 ? 'stored' : 'fenced';
+      const returned = await store.write(...writes, step, ...more);
+      return returned[writes.length]?.length === 1 ? 'stored' : 'fenced';
     } catch (error) {
       notStored(error);
       return 'not_stored';
@@ -145,13 +154,18 @@ export function openRows({ store, clock, log, owner }: RowsOptions): Rows {
         return undefined;
       }
     },
-    storeEvidence: (rowId, { event }) => goOn(sql(EVIDENCE, JSON.stringify(event), rowId, owner)),
-    storeResult(rowId, verdict) {
+    storeEvidence(rowId, evidence, writes = []) {
+      const accepted = evidence.action === ATTACHING ? verdictToText(evidence.accepted) : null;
+      const ours: Condition = { text: `EXISTS (SELECT 1 FROM journal WHERE ${SIGNABLE})`, params: [rowId, owner] };
+      return goOn(sql(EVIDENCE, JSON.stringify(evidence.event), accepted, rowId, owner), writes.map((write) => write(ours)));
+    },
+    storeResult(rowId, verdict, writes = []) {
       const finish = sql(FINISH, verdictToText(verdict), rowId, owner);
+      const ours: Condition = { text: `EXISTS (SELECT 1 FROM journal WHERE ${FINISHABLE})`, params: [rowId, owner] };
       // Only reading fills the journal with pages, so reading is what makes room.
-      return verdict.status === 'succeeded' && verdict.action === 'channel.read'
-        ? goOn(finish, sql(DISCARD, clock.now() - PAGE_KEPT_MS, DISCARDED_AT_ONCE))
-        : goOn(finish);
+      const isPage = verdict.status === 'succeeded' && verdict.action === 'channel.read';
+      const room = isPage ? [sql(DISCARD, clock.now() - PAGE_KEPT_MS, DISCARDED_AT_ONCE)] : [];
+      return goOn(finish, writes.map((write) => write(ours)), room);
     },
     async adopt(namespace) {
       const text = "UPDATE journal SET owner = ? WHERE namespace = ? AND status <> 'done'";
@@ -173,12 +187,12 @@ const CLAIM = `INSERT INTO journal
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
   ON CONFLICT (namespace, request_id) DO NOTHING RETURNING id`;
 
-const EVIDENCE = `UPDATE journal SET status = 'signed', event = ?
-  WHERE id = ? AND owner = ? AND status = 'claimed' RETURNING id`;
+const SIGNABLE = "id = ? AND owner = ? AND status = 'claimed'";
+const EVIDENCE = `UPDATE journal SET status = 'signed', event = ?, accepted = ? WHERE ${SIGNABLE} RETURNING id`;
 
 /** What was given up belongs to nobody: any run that sees its event may say so. */
-const FINISH = `UPDATE journal SET status = 'done', result = ?
-  WHERE id = ? AND (owner = ? AND status <> 'done' OR json_extract(result, '$.status') = 'indeterminate') RETURNING id`;
+const FINISHABLE = `id = ? AND (owner = ? AND status <> 'done' OR json_extract(result, '$.status') = 'indeterminate')`;
+const FINISH = `UPDATE journal SET status = 'done', result = ? WHERE ${FINISHABLE} RETURNING id`;
 
 const DISCARD = `UPDATE journal SET result = NULL WHERE id IN (
   SELECT id FROM journal WHERE action = 'channel.read' AND result IS NOT NULL AND claimed_at_ms < ? LIMIT ?)`;
@@ -213,7 +227,11 @@ function evidenceOf(row: Row): Evidence | undefined {
   const text = row['event'];
   if (typeof text !== 'string') return undefined;
   const action = textOf(row, 'action');
-  return isPublishing(action) ? { action, event: eventFromText(text) } : corrupt('action');
+  const event = eventFromText(text);
+  if (isPublishing(action)) return { action, event };
+  const accepted = action === ATTACHING ? verdictFromText(textOf(row, 'accepted')) : corrupt('action');
+  const isOwn = accepted.status === 'succeeded' && accepted.action === ATTACHING;
+  return isOwn ? { action: ATTACHING, event, accepted } : corrupt('accepted');
 }
 
 /** Verified like any event from outside: what is sent again must be what was signed. */

@@ -38,13 +38,19 @@ export function isPublishing(action: string): action is PublishingAction {
   return Object.hasOwn(PUBLISHING, action);
 }
 
-/** What is durable before a publication: the very event, and the action it carries out. */
-export interface Evidence {
-  readonly action: PublishingAction;
-  readonly event: VerifiedEvent;
-}
+/** The action that publishes one event, and whose outcome is something else. */
+export const ATTACHING = 'agents.create';
+export type Attached = Extract<Verdict, { readonly action: typeof ATTACHING }>;
 
-export function published({ action, event }: Evidence): Verdict {
+/** What is durable before a publication: the very event, the action it carries out, and what its success will be. */
+export type Evidence =
+  | { readonly action: PublishingAction; readonly event: VerifiedEvent }
+  | { readonly action: typeof ATTACHING; readonly event: VerifiedEvent; readonly accepted: Attached };
+
+/** The verdict of an event that the relay has. */
+export function published(evidence: Evidence): Verdict {
+  if (evidence.action === ATTACHING) return evidence.accepted;
+  const { action, event } = evidence;
   const outcome = { eventId: event.id, kind: event.kind, createdAt: BigInt(event.created_at) };
   return { status: 'succeeded', action, outcome };
 }

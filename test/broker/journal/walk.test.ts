@@ -7,19 +7,21 @@ import { step } from '../../../src/broker/journal/machine.ts';
 import type { RecordCommand, RecordState } from '../../../src/broker/journal/machine.ts';
 import { failed } from '../../../src/broker/journal/verdict.ts';
 import type { Verdict } from '../../../src/broker/journal/verdict.ts';
-import { evidence } from './events.ts';
+import { attaching, evidence } from './events.ts';
 import { walk } from './world.ts';
 import type { Step } from './world.ts';
 
 /** What a first, and wrongly a second, execution would sign. */
-const EVENTS = [evidence('hello'), evidence('hello again'), evidence('and again')];
+const WORDS = ['hello', 'hello again', 'and again'];
+const EVENTS = WORDS.map((word) => evidence(word));
 
 describe('a record in every world', () => {
   it.each([
-    ['an action of an agent', false, 3_000],
-    ['a message of our own', true, 1_000],
-  ])('%s: nothing twice, nothing told too early, nothing denied', (_, ownMessage, atLeast) => {
-    const { worlds, wrong } = walk(step, EVENTS, ownMessage);
+    ['an action of an agent', false, 3_000, EVENTS],
+    ['an action that attaches an agent', false, 3_000, WORDS.map(attaching)],
+    ['a message of our own', true, 1_000, EVENTS],
+  ])('%s: nothing twice, nothing told too early, nothing denied', (_, ownMessage, atLeast, events) => {
+    const { worlds, wrong } = walk(step, events, ownMessage);
     expect(wrong).toBeUndefined();
     expect(worlds).toBeGreaterThan(atLeast);
   });

@@ -106,7 +106,7 @@ function answers(world: World, command: RecordCommand, events: readonly Evidence
     case 'publish':
       return relay(world, command.event.id, command.first);
     case 'look_up': {
-      const kept = world.kept.includes(command.eventId);
+      const kept = world.kept.includes(command.event.id);
       return [
         [world, { type: kept ? 'found' : 'absent' }],
         [world, { type: 'unreadable' }],
