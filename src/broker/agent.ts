@@ -2,13 +2,17 @@
  * One identity inside the broker: who it is, what it may, and how it reads and writes on the relay. No key is held
  * here; the publisher signs through the keyring.
  */
-import { later } from '../model/index.ts';
-import type { ChannelId, Clock } from '../model/index.ts';
+import { later, secondsOf } from '../model/index.ts';
+import type { ChannelId, Clock, Log } from '../model/index.ts';
 import type { ActionContext, Cursors } from './actions/index.ts';
 import type { Feed } from './feed/index.ts';
 import type { Namespace } from './journal/index.ts';
+import type { Keyring } from './keyring.ts';
+import { openLines } from './lines.ts';
 import type { AgentIdentity } from './ports.ts';
 import type { Publisher } from './publish.ts';
+import { openStoredMemory } from './stored-memory.ts';
+import type { StoredMemory } from './stored-memory.ts';
 import type { Upstream } from './upstream/index.ts';
 
 /** An identity without its key: what may be passed around. */
@@ -38,13 +42,23 @@ export interface Agent {
   readonly namespace: Namespace;
   readonly upstream: Upstream;
   readonly publisher: Publisher;
+  readonly memory: StoredMemory;
   /**
    * Configured, where channels are, and not known to be left. As long as membership is not known the relay decides, at
    * each read and publication.
    */
   permits(channelId: ChannelId): boolean;
-  /** What one plan may read. All its questions together end within `PLAN_TIMEOUT_MS`. */
-  context(): ActionContext;
+  begin(): Work;
+}
+
+/** One action under way. */
+export interface Work {
+  /** What its plan may know and read. All its questions together end within `PLAN_TIMEOUT_MS`. */
+  readonly context: ActionContext;
+  /** The plan has done its part: whatever is still to be asked has `QUESTION_TIMEOUT_MS` from now. */
+  settled(): void;
+  /** Others may work on the same record again. */
+  end(): void;
 }
 
 export interface AgentOptions {
@@ -52,9 +66,13 @@ export interface AgentOptions {
   readonly community: string;
   readonly upstream: Upstream;
   readonly publisher: Publisher;
+  readonly keyring: Keyring;
   readonly cursors: Cursors;
-  /** For deadlines. */
+  /** For stamps. */
   readonly clock: Clock;
+  /** For deadlines. */
+  readonly steadyClock: Clock;
+  readonly log: Log;
   readonly isMember: Feed['isMember'];
 }
 
@@ -63,25 +81,53 @@ const PLAN_TIMEOUT_MS = 8_000;
 const QUESTION_TIMEOUT_MS = 5_000;
 
 export function openAgent(options: AgentOptions): Agent {
-  const { identity, community, upstream, publisher, cursors, clock, isMember } = options;
+  const { identity, community, upstream, publisher, keyring, cursors, clock, steadyClock, log, isMember } = options;
+  const { pubkey, owner } = identity;
+  const lines = openLines(steadyClock);
+  const withOwner = {
+    seal: (plaintext: string) => keyring.seal(pubkey, owner, plaintext),
+    open: (payload: string) => keyring.open(pubkey, owner, payload),
+    engramAddress: (slug: string) => keyring.engramAddress(pubkey, owner, slug),
+  };
   return {
     identity,
-    namespace: { community, principal: identity.pubkey },
+    namespace: { community, principal: pubkey },
     upstream,
     publisher,
+    memory: openStoredMemory(keyring, pubkey),
     // NIP-BA "Session and transport": authorization includes current membership, also for a stored result.
     permits: (channelId) => (identity.channels?.includes(channelId) ?? true) && isMember(channelId) !== false,
-    context() {
-      const endMs = later(clock.now(), PLAN_TIMEOUT_MS);
-      return {
-        agent: identity.pubkey,
+    begin() {
+      let endMs = later(steadyClock.now(), PLAN_TIMEOUT_MS);
+      const left = (): number => endMs - steadyClock.now();
+      const exits: (() => void)[] = [];
+      const context: ActionContext = {
+        agent: pubkey,
+        owner,
         community,
+        withOwner,
         cursors,
+        log,
+        now: () => secondsOf(clock.now()),
+        async alone(address) {
+          const leave = await lines.enter(address, left());
+          if (leave !== undefined) exits.push(leave);
+          return leave !== undefined;
+        },
         fetch(filters) {
-          const timeoutMs = Math.min(QUESTION_TIMEOUT_MS, endMs - clock.now());
+          const timeoutMs = Math.min(QUESTION_TIMEOUT_MS, left());
           return timeoutMs > 0
             ? upstream.fetch(filters, { timeoutMs })
             : Promise.resolve({ events: [], complete: false });
+        },
+      };
+      return {
+        context,
+        settled() {
+          endMs = later(steadyClock.now(), QUESTION_TIMEOUT_MS);
+        },
+        end() {
+          for (const leave of exits.splice(0)) leave();
         },
       };
     },

@@ -154,7 +154,9 @@ function openMember(
   const publisher = openPublisher({ pubkey, keyring, clock, upstream, relaySelf: self });
   const feed = openFeed({ upstream, identity, store, clock, log, relaySelf: self });
   const isMember = (channelId: ChannelId): boolean | undefined => feed.isMember(channelId);
-  const agent = openAgent({ identity, community, upstream, publisher, cursors, clock: steadyClock, isMember });
+  const agent = openAgent({
+    identity, community, upstream, publisher, keyring, cursors, clock, steadyClock, log, isMember,
+  });
   const pursuit = openPursuit({ clock: steadyClock, log, reconcile: () => journal.reconcile(agent.namespace) });
   return { agent, feed, pursuit };
 }

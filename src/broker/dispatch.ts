@@ -7,8 +7,8 @@
 import { unreachable } from '../model/index.ts';
 import type { ChannelId, Log, Pubkey } from '../model/index.ts';
 import { planOf } from './actions/index.ts';
-import type { Decision } from './actions/index.ts';
-import type { Agent } from './agent.ts';
+import type { Decision, Done } from './actions/index.ts';
+import type { Agent, Work } from './agent.ts';
 import { failed, indeterminate } from './journal/index.ts';
 import type { Journal, Plan, Settled, Verdict } from './journal/index.ts';
 import type { Session, Sessions } from './sessions.ts';
@@ -61,6 +61,8 @@ export function openDispatch({ sessions, journal, agentOf, log }: DispatchOption
     if (count >= MAX_ACTIONS_PER_PRINCIPAL)
       return { type: 'busy', detail: `${count} actions of this agent are under way` };
     underWay.set(session.principal, count + 1);
+    const work = agent.begin();
+    const decided: { decision?: Decision; done?: Done } = {};
     try {
       const turnId = session.turn()?.turnId;
       const settled = await journal.run({
@@ -68,7 +70,10 @@ export function openDispatch({ sessions, journal, agentOf, log }: DispatchOption
         digest,
         action: request.action,
         ...(turnId === undefined ? {} : { turnId }),
-        plan: async () => journalPlan(await plan(agent.context()), agent),
+        plan: async () => {
+          decided.decision = await plan(work.context);
+          return journalPlan(decided.decision, agent, requestId);
+        },
         withdrawn: refusal,
       });
       log.debug('broker: an action ended', {
@@ -77,11 +82,27 @@ export function openDispatch({ sessions, journal, agentOf, log }: DispatchOption
         ...described(settled),
       });
       const withheld = refusal();
-      return withheld === undefined ? reply(settled.verdict, settled.replayed) : reply(withhold(settled, withheld));
+      if (withheld !== undefined) return reply(withhold(settled, withheld));
+      const { verdict, replayed, eventId } = settled;
+      if (verdict.status === 'succeeded' && !replayed) decided.done = eventId === undefined ? {} : { eventId };
+      return reply(agent.memory.reopen(requestId, verdict), replayed);
     } finally {
       underWay.set(session.principal, (underWay.get(session.principal) ?? 1) - 1);
+      void follow(work, decided).catch((error: unknown) => {
+        log.error('broker: what follows an action failed', { action: request.action, error });
+      });
     }
   };
+}
+
+/** What a decision wants to be told, after the answer: nobody waits for it but those who want the same record. */
+async function follow(work: Work, { decision, done }: { decision?: Decision; done?: Done }): Promise<void> {
+  work.settled();
+  try {
+    if (decision !== undefined && 'ended' in decision) await decision.ended(done);
+  } finally {
+    work.end();
+  }
 }
 
 /** Asked before the claim, at the effect's edge, and before the release of a result. */
@@ -103,12 +124,12 @@ function withhold(settled: Settled, refusal: Verdict): Verdict {
     : indeterminate('outcome_unknown', 'the permission was withdrawn while the action was under way');
 }
 
-function journalPlan(decision: Decision, agent: Agent): Plan {
+function journalPlan(decision: Decision, agent: Agent, requestId: string): Plan {
   switch (decision.type) {
     case 'publish':
       return { type: 'publish', action: decision.action, event: agent.publisher.compose(decision.draft) };
     case 'answer':
-      return { type: 'end', verdict: decision.verdict };
+      return { type: 'end', verdict: agent.memory.shut(requestId, decision.verdict) };
     case 'refuse':
       return { type: 'end', verdict: failed(decision.code, decision.message) };
     default:

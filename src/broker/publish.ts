@@ -7,6 +7,7 @@ import { seconds, secondsOf } from '../model/index.ts';
 import type { Clock, Pubkey } from '../model/index.ts';
 import { channelOf, eventIdOf, firstValue, mentions, mentionsOf } from '../nostr/index.ts';
 import type { EventTemplate, Filter, Tag, VerifiedEvent } from '../nostr/index.ts';
+import type { EventDraft } from './actions/index.ts';
 import type { Keyring } from './keyring.ts';
 import type { PublishOutcome } from './ports.ts';
 import type { Upstream } from './upstream/ports.ts';
@@ -21,15 +22,15 @@ const AUTH_KIND = 22_242;
 export const PUT_USER_KIND = 9_000;
 const MEMBERS_KIND = 39_002;
 
-/** What is said, without the moment and the author. */
-export type Draft = Omit<EventTemplate, 'created_at'>;
-
 /** `unreadable`: the relay did not answer in full, which says nothing. */
 export type Sighting = 'found' | 'absent' | 'unreadable';
 
 export interface Publisher {
-  /** A signed event that no earlier one of this publisher equals; nothing is sent. */
-  compose(draft: Draft): VerifiedEvent;
+  /**
+   * A signed event that no earlier one of this publisher equals; one that replaces others is stamped above all of them
+   * that were composed here. Nothing is sent.
+   */
+  compose(draft: EventDraft): VerifiedEvent;
   publish(event: VerifiedEvent): Promise<PublishOutcome>;
   /** Whether the relay has the event; of a put-user, which it need not keep, whether it lists the user as a member. */
   find(event: VerifiedEvent): Promise<Sighting>;
@@ -48,12 +49,26 @@ export function openPublisher({ pubkey, keyring, clock, upstream, relaySelf }: P
   /** Ids signed with the stamp that is the newest so far, or beyond it. */
   const recent = new Map<string, number>();
 
+  /** Stamps not yet in the past of events that replace others, by address. */
+  const replaced = new Map<string, number>();
+
+  /** A relay that is read right after a write may not have it yet: what was stamped here counts as well as what is read. */
+  function earliest({ kind, tags, notBefore }: EventDraft, nowSec: number): number {
+    if (notBefore === undefined) return nowSec;
+    for (const [address, atSec] of replaced) if (atSec < nowSec) replaced.delete(address);
+    const address = `${kind}:${firstValue(tags, 'd') ?? ''}`;
+    const atSec = Math.max(nowSec, notBefore, (replaced.get(address) ?? -1) + 1);
+    replaced.set(address, atSec);
+    return atSec;
+  }
+
   /** Two operations that say the same in the same second would be one event; the later takes the next free second. */
-  function stamped(draft: Draft): EventTemplate {
+  function stamped(draft: EventDraft): EventTemplate {
+    const { kind, tags, content } = draft;
     const nowSec = secondsOf(clock.now());
     for (const [id, atSec] of recent) if (atSec < nowSec) recent.delete(id);
-    for (let atSec: number = nowSec; ; atSec += 1) {
-      const template = { ...draft, created_at: seconds(atSec) };
+    for (let atSec = earliest(draft, nowSec); ; atSec += 1) {
+      const template = { kind, tags, content, created_at: seconds(atSec) };
       const id = eventIdOf(template, pubkey);
       if (recent.has(id)) continue;
       recent.set(id, atSec);

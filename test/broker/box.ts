@@ -2,18 +2,20 @@
  * The whole broker on the relay in the box, over real sockets and a real database that survives a restart of the
  * broker; and the people outside, who speak to the relay themselves.
  */
+import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { openBroker } from '../../src/broker/index.ts';
 import type { AgentLink, Broker, BrokerOptions } from '../../src/broker/index.ts';
 import { silentLog } from '../../src/model/index.ts';
 import type { Relay } from '../../src/relay/index.ts';
+import { openSqlite, SUPERVISOR_SCHEMA } from '../../src/store/index.ts';
 import { steadyClock, systemClock, systemRandom } from '../../src/system/index.ts';
+import { temporaryDirectory } from '../setup/temp.ts';
 import { Client, startRelay } from '../relay/harness.ts';
 import { identity, post, requestBytes } from './harness.ts';
 import type { Answered } from './harness.ts';
 import { AGENT, CHANNEL, ELSEWHERE, OWNER } from './people.ts';
 import type { Person } from './people.ts';
-import { storeFile } from './temp-store.ts';
 
 export interface Box {
   readonly relay: Relay;
@@ -21,6 +23,8 @@ export interface Box {
   act(requestId: string, action: string, args: unknown): Promise<Answered>;
   readonly link: AgentLink;
   readonly sessionId: string;
+  /** Of the database and its journals. */
+  readonly directory: string;
   /** Ends the broker and opens another on the same data. */
   restart(): Promise<void>;
   close(graceMs: number): Promise<void>;
@@ -39,9 +43,10 @@ export async function openBox(options: Partial<BrokerOptions> = {}): Promise<Box
       { id: ELSEWHERE, name: 'owners', visibility: 'private', members: [admin] },
     ],
   });
-  const file = storeFile();
+  const directory = temporaryDirectory();
   const start = async (): Promise<Started> => {
-    const store = file();
+    const store = openSqlite(join(directory, 'skep.db'), SUPERVISOR_SCHEMA);
+    onTestFinished(() => store.close());
     const broker = await openBroker({
       relayUrl: relay.url, identities: [identity()], store, clock: systemClock, steadyClock, random: systemRandom,
       log: silentLog, ...options,
@@ -53,6 +58,7 @@ export async function openBox(options: Partial<BrokerOptions> = {}): Promise<Box
   let now = await start();
   return {
     relay,
+    directory,
     act: (requestId, action, args) => post(now.broker.endpoint, now.token, requestBytes(requestId, action, args)),
     get link() {
       return now.link;

@@ -3,6 +3,7 @@ import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { openKeyring } from '../../src/broker/keyring.ts';
 import { authSigner, openPublisher } from '../../src/broker/publish.ts';
+import { seconds } from '../../src/model/index.ts';
 import { attest, attestationIn, verifyEvent } from '../../src/nostr/index.ts';
 import { systemRandom } from '../../src/system/index.ts';
 import { HeldClock } from './clock.ts';
@@ -80,6 +81,21 @@ describe('a publisher', () => {
       relay.readable = false;
       expect(await publisher.find(putUser)).toBe('unreadable');
     });
+  });
+});
+
+describe('an event that replaces others', () => {
+  it('is stamped above what was read and above all that were composed before it', () => {
+    const clock = new HeldClock();
+    const keyring = openKeyring([AGENT], systemRandom);
+    const publisher = openPublisher({ pubkey: AGENT.pubkey, keyring, clock, upstream: new FakeRelay().open() });
+    const record = (d: string, notBeforeSec: number, content: string): number =>
+      publisher.compose({ kind: 30_174, tags: [['d', d]], content, notBefore: seconds(START_SEC + notBeforeSec) }).created_at - START_SEC;
+    expect([record('a', -9, '1'), record('a', -9, '2'), record('b', -9, '3'), record('a', 9, '4'), record('a', -9, '5')]).toEqual([0, 1, 0, 9, 10]);
+    clock.push(5_000);
+    expect([record('a', -9, '6'), record('b', -9, '7')]).toEqual([11, 5]);
+    clock.push(60_000);
+    expect(record('a', -9, '8')).toBe(65);
   });
 });
 

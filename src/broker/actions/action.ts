@@ -2,21 +2,35 @@
  * What an action is to the broker: a plan. It turns validated arguments into an unsigned event to publish, an outcome,
  * or a refusal, and has no effect of its own: signing, the journal and the publication are the same for every action.
  */
-import type { ChannelId, Pubkey } from '../../model/index.ts';
-import type { EventTemplate, Filter, UnverifiedEvent } from '../../nostr/index.ts';
+import type { ChannelId, EventId, Log, Pubkey, Refusal, Seconds } from '../../model/index.ts';
+import type { EventTemplate, Filter, Opening, Sealing, UnverifiedEvent } from '../../nostr/index.ts';
 import type { PublishingAction, Verdict } from '../journal/index.ts';
 import type { FetchResult } from '../ports.ts';
 import type { ActionName, Args, FailedCode } from '../wire/index.ts';
 import type { Cursors } from './cursor.ts';
 
-/** What is to be said; the moment and the author are added when it is signed. */
-export type EventDraft = Omit<EventTemplate, 'created_at'>;
+/** What is to be said; the author is added when it is signed, and the moment, which is `notBefore` or later. */
+export interface EventDraft extends Omit<EventTemplate, 'created_at'> {
+  /** For what replaces an earlier event: its stamp must rise above that one's. */
+  readonly notBefore?: Seconds;
+}
 
 export type Decision<Name extends ActionName = ActionName> =
   | Refused
   | (Name extends PublishingAction
-    ? { readonly type: 'publish'; readonly action: Name; readonly draft: EventDraft }
-    : { readonly type: 'answer'; readonly verdict: Extract<Verdict, { readonly action: Name }> });
+    ? { readonly type: 'publish'; readonly action: Name; readonly draft: EventDraft } & Follows
+    : { readonly type: 'answer'; readonly verdict: Extract<Verdict, { readonly action: Name }> } & Follows);
+
+/** What a plan wants to be asked or told after it has decided. */
+interface Follows {
+  /** Called once, when the action has ended: with `Done` when it succeeded, durably, and may be told. Never rejects. */
+  readonly ended?: (done: Done | undefined) => Promise<void>;
+}
+
+export interface Done {
+  /** Of the event that was published. */
+  readonly eventId?: EventId;
+}
 
 /** A domain failure before any effect. `message` names no content. */
 export interface Refused {
@@ -28,10 +42,24 @@ export interface Refused {
 /** What a plan may know and read: the session's own agent, and the relay as that agent. */
 export interface ActionContext {
   readonly agent: Pubkey;
+  readonly owner: Pubkey;
   readonly community: string;
+  readonly withOwner: OwnerConversation;
+  /** For stamps. */
+  now(): Seconds;
+  readonly log: Log;
+  /** Waits until no other action of this agent works on that address; false when there was no time for it. */
+  alone(address: string): Promise<boolean>;
   /** Never rejects, bounded in time. */
   readonly fetch: (filters: readonly Filter[]) => Promise<FetchResult>;
   readonly cursors: Cursors;
+}
+
+/** What agent and owner share (NIP-44, NIP-AE), without its key. */
+export interface OwnerConversation {
+  seal(plaintext: string): Sealing | Refusal<'peer'>;
+  open(payload: string): Opening | Refusal<'peer'>;
+  engramAddress(slug: string): string | undefined;
 }
 
 export type Plan<Name extends ActionName> = (args: Args<Name>, context: ActionContext) => Promise<Decision<Name>>;

@@ -9,6 +9,9 @@ import { planPost } from './message-post.ts';
 import { planReply } from './message-reply.ts';
 import { planPresence } from './presence-set.ts';
 import { planReaction } from './reaction-add.ts';
+import { planAddress } from './storage-address.ts';
+import { planGet } from './storage-get.ts';
+import { planPut } from './storage-put.ts';
 import { planTyping } from './typing-set.ts';
 
 type Offers = { readonly [Name in ActionName]: Plan<Name> | undefined };
@@ -19,9 +22,9 @@ const OFFERS: Offers = {
   'message.reply': planReply,
   'reaction.add': planReaction,
   'profile.set': undefined,
-  'storage.address': undefined,
-  'storage.get': undefined,
-  'storage.put': undefined,
+  'storage.address': planAddress,
+  'storage.get': planGet,
+  'storage.put': planPut,
   'presence.set': planPresence,
   'typing.set': planTyping,
   'observer.emit': undefined,

@@ -1,13 +1,15 @@
 /** Plans on a relay in memory. */
+import { openKeyring } from '../../../src/broker/keyring.ts';
 import { openCursors } from '../../../src/broker/actions/index.ts';
 import type { ActionContext, Decision } from '../../../src/broker/actions/index.ts';
 import { planOf } from '../../../src/broker/actions/index.ts';
 import type { Args } from '../../../src/broker/wire/index.ts';
+import { secondsOf, silentLog } from '../../../src/model/index.ts';
 import type { VerifiedEvent } from '../../../src/nostr/index.ts';
 import { systemRandom } from '../../../src/system/index.ts';
 import { HeldClock } from '../clock.ts';
 import { FakeRelay, RELAY_URL } from '../fake-relay.ts';
-import { AGENT, CHANNEL } from '../people.ts';
+import { AGENT, CHANNEL, OWNER } from '../people.ts';
 
 export interface Bench {
   readonly relay: FakeRelay;
@@ -19,11 +21,21 @@ export function bench(): Bench {
   const relay = new FakeRelay();
   const clock = new HeldClock();
   const upstream = relay.open();
+  const keyring = openKeyring([AGENT], systemRandom);
   return {
     relay,
     clock,
     context: {
       agent: AGENT.pubkey,
+      owner: OWNER.pubkey,
+      withOwner: {
+        seal: (plaintext) => keyring.seal(AGENT.pubkey, OWNER.pubkey, plaintext),
+        open: (payload) => keyring.open(AGENT.pubkey, OWNER.pubkey, payload),
+        engramAddress: (slug) => keyring.engramAddress(AGENT.pubkey, OWNER.pubkey, slug),
+      },
+      now: () => secondsOf(clock.now()),
+      log: silentLog,
+      alone: () => Promise.resolve(true),
       community: RELAY_URL,
       cursors: openCursors({ clock, random: systemRandom }),
       fetch: (filters) => upstream.fetch(filters, { timeoutMs: 1_000 }),
