@@ -30,6 +30,8 @@ import {
 
 /** Bodies of each sort, so twice as many in all: half a minute. */
 const ROUNDS = Number(process.env['WIRE_ROUNDS'] ?? 100_000);
+/** From here on the rarest rule is met, too. */
+const RARE_ROUNDS = 100_000;
 const SEED = Number(process.env['WIRE_SEED'] ?? 20_261_130);
 const MAX_BYTES = 200_000;
 
@@ -117,7 +119,7 @@ describe('the reader and the plain checker', () => {
     expect(tally.share('unsupported_action_version')).toBeGreaterThan(0.002);
     expect(tally.share('unknown_action')).toBeGreaterThan(0.01);
     for (const name of ACTION_NAMES) expect(tally.share(name)).toBeGreaterThan(0.01);
-    expect([...rules.counts.keys()].sort()).toEqual([...REQUEST_RULES].sort());
+    if (ROUNDS >= RARE_ROUNDS) expect([...rules.counts.keys()].sort()).toEqual([...REQUEST_RULES].sort());
     expect([...dice.damage.keys()].sort()).toEqual(ALL_DAMAGE);
   });
 
@@ -142,7 +144,7 @@ describe('the reader and the plain checker', () => {
     expect(tally.share('succeeded')).toBeGreaterThan(0.15);
     expect(tally.share('failed')).toBeGreaterThan(0.01);
     expect(tally.share('indeterminate')).toBeGreaterThan(0.01);
-    expect([...rules.counts.keys()].sort()).toEqual([...RESULT_RULES].sort());
+    if (ROUNDS >= RARE_ROUNDS) expect([...rules.counts.keys()].sort()).toEqual([...RESULT_RULES].sort());
     expect([...dice.damage.keys()].sort()).toEqual(ALL_DAMAGE);
   });
 });
