@@ -10,8 +10,11 @@ import { sightingsOf } from '../replay/index.ts';
 import type { Sighting, StreamStep } from '../replay/index.ts';
 import type { Arrival, InboxMove } from '../supervisor/index.ts';
 
-/** What makes an episode too long to be kept: whichever comes first. It is written as far as it goes. */
-export const MAX_STEPS = 1_000;
+/**
+ * What makes an episode too long to be kept: whichever comes first. It is written as far as it goes. Checking one of
+ * this many steps is a fraction of a second of work, taken in pieces.
+ */
+export const MAX_STEPS = 256;
 export const MAX_LENGTH_MS = 3_600_000;
 /** Characters of the events in it; a fixture's file may have 16 MB. */
 const MAX_CHARACTERS = 4_000_000;

@@ -121,7 +121,8 @@ export class Agent {
       case 'joined':
         return this.#directory.forgetChannel(item.channelId);
       case 'left':
-        return this.#leave(item.channelId);
+        this.#directory.forgetChannel(item.channelId);
+        return this.#mailbox.add(() => this.#advance([{ type: 'left', channelId: item.channelId }]));
       default:
         return unreachable(item);
     }
@@ -154,11 +155,6 @@ export class Agent {
     });
     this.#tellOutage();
     this.#pump();
-  }
-
-  async #leave(channelId: ChannelId): Promise<void> {
-    this.#directory.forgetChannel(channelId);
-    await this.#mailbox.add(() => this.#advance([{ type: 'left', channelId }]));
   }
 
   /** Inside the mailbox: steps through `inputs`, commits every change at once, then performs the rest. */
