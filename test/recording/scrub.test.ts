@@ -185,6 +185,21 @@ describe('a scrubbing', () => {
     expect(after.channel?.name).toBe('Room 1');
   });
 
+  it('hides no word of the texts inside a stand-in', async () => {
+    const [consonants, vowels] = [Array.from('bdfgklmnprst'), Array.from('aeiou')];
+    const words = consonants.flatMap((one) => vowels.flatMap((two) => consonants.map((three) => `${one}${two}${three}o`)));
+    const { standing } = await scrubbedTurn({ ...rootTurn, standing: { base: words.join(' '), system: 'q'.repeat(3_000) } });
+    expect(standing?.system).toMatch(/^[a-z]{3000}$/);
+    expect(words.filter((word) => standing?.system?.includes(word))).toEqual([]);
+  });
+
+  it('keeps two messages apart that differ only in what is replaced by the same', async () => {
+    const [one, other] = [message({ content: '\ue001' }), message({ content: '\ue002' })];
+    const { events } = await scrubbedTurn({ ...rootTurn, events: [one, other].map((event) => ({ event, rule: 'all' })) });
+    expect(events.map(({ event }) => event.content)).toEqual(['\ue000', '\ue000']);
+    expect(events[0]?.event.id).not.toBe(events[1]?.event.id);
+  });
+
   it('refuses a stream that does not show what it says', async () => {
     const stream: Fixture = {
       is: 'stream',
