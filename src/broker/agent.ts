@@ -82,7 +82,7 @@ const QUESTION_TIMEOUT_MS = 5_000;
 
 export function openAgent(options: AgentOptions): Agent {
   const { identity, community, upstream, publisher, keyring, cursors, clock, steadyClock, log, isMember } = options;
-  const { pubkey, owner } = identity;
+  const { pubkey, owner, attestation } = identity;
   const lines = openLines(steadyClock);
   const withOwner = {
     seal: (plaintext: string) => keyring.seal(pubkey, owner, plaintext),
@@ -104,6 +104,7 @@ export function openAgent(options: AgentOptions): Agent {
       const context: ActionContext = {
         agent: pubkey,
         owner,
+        ...(attestation === undefined ? {} : { attestation }),
         community,
         withOwner,
         cursors,

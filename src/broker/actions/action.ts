@@ -3,7 +3,7 @@
  * or a refusal, and has no effect of its own: signing, the journal and the publication are the same for every action.
  */
 import type { ChannelId, EventId, Log, Pubkey, Refusal, Seconds } from '../../model/index.ts';
-import type { EventTemplate, Filter, Opening, Sealing, UnverifiedEvent } from '../../nostr/index.ts';
+import type { EventTemplate, Filter, Opening, Sealing, Tag, UnverifiedEvent } from '../../nostr/index.ts';
 import type { PublishingAction, Verdict } from '../journal/index.ts';
 import type { FetchResult } from '../ports.ts';
 import type { ActionName, Args, FailedCode } from '../wire/index.ts';
@@ -43,13 +43,15 @@ export interface Refused {
 export interface ActionContext {
   readonly agent: Pubkey;
   readonly owner: Pubkey;
+  /** The agent's NIP-OA `auth` tag, where the configuration has one. */
+  readonly attestation?: Tag;
   readonly community: string;
   readonly withOwner: OwnerConversation;
   /** For stamps. */
-  now(): Seconds;
+  readonly now: () => Seconds;
   readonly log: Log;
   /** Waits until no other action of this agent works on that address; false when there was no time for it. */
-  alone(address: string): Promise<boolean>;
+  readonly alone: (address: string) => Promise<boolean>;
   /** Never rejects, bounded in time. */
   readonly fetch: (filters: readonly Filter[]) => Promise<FetchResult>;
   readonly cursors: Cursors;
@@ -57,12 +59,18 @@ export interface ActionContext {
 
 /** What agent and owner share (NIP-44, NIP-AE), without its key. */
 export interface OwnerConversation {
-  seal(plaintext: string): Sealing | Refusal<'peer'>;
-  open(payload: string): Opening | Refusal<'peer'>;
-  engramAddress(slug: string): string | undefined;
+  readonly seal: (plaintext: string) => Sealing | Refusal<'peer'>;
+  readonly open: (payload: string) => Opening | Refusal<'peer'>;
+  readonly engramAddress: (slug: string) => string | undefined;
 }
 
 export type Plan<Name extends ActionName> = (args: Args<Name>, context: ActionContext) => Promise<Decision<Name>>;
+
+/**
+ * How far ahead of our clock an event that is to be replaced may be stamped, and still be a matter of clocks: Buzz
+ * relays take no event beyond it. Further ahead is a conflict, and it is not outrun.
+ */
+export const MAX_AHEAD_SEC = 900;
 
 export function refused(code: FailedCode, message: string): Refused {
   return { type: 'refuse', code, message };

@@ -6,13 +6,10 @@
  */
 import { seconds, shortId } from '../../model/index.ts';
 import { ENGRAM_KIND, engramBody } from '../../nostr/index.ts';
-import { refused } from './action.ts';
+import { MAX_AHEAD_SEC, refused } from './action.ts';
 import type { ActionContext, Done, Plan } from './action.ts';
 import { readEngramHead } from './engram-head.ts';
 import { NO_OWNER } from './storage-address.ts';
-
-/** How far ahead of our clock a head may be and still be a matter of clocks; Buzz relays take no event beyond it. */
-export const MAX_AHEAD_SEC = 900;
 
 export const planPut: Plan<'storage.put'> = async ({ slug, value }, context) => {
   const { owner, withOwner } = context;

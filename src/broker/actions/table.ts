@@ -8,6 +8,7 @@ import type { ActionContext, Decision, Plan } from './action.ts';
 import { planPost } from './message-post.ts';
 import { planReply } from './message-reply.ts';
 import { planPresence } from './presence-set.ts';
+import { planProfile } from './profile-set.ts';
 import { planReaction } from './reaction-add.ts';
 import { planAddress } from './storage-address.ts';
 import { planGet } from './storage-get.ts';
@@ -21,7 +22,7 @@ const OFFERS: Offers = {
   'message.post': planPost,
   'message.reply': planReply,
   'reaction.add': planReaction,
-  'profile.set': undefined,
+  'profile.set': planProfile,
   'storage.address': planAddress,
   'storage.get': planGet,
   'storage.put': planPut,

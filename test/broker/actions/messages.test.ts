@@ -121,7 +121,7 @@ it('offers these of the fifteen actions', () => {
     return planOf(reading.ok ? reading.request : expect.fail(reading.detail)) !== undefined;
   });
   expect(offered).toEqual([
-    'channel.read', 'message.post', 'message.reply', 'reaction.add', 'storage.address', 'storage.get', 'storage.put',
-    'presence.set', 'typing.set',
+    'channel.read', 'message.post', 'message.reply', 'reaction.add', 'profile.set', 'storage.address', 'storage.get',
+    'storage.put', 'presence.set', 'typing.set',
   ]);
 });
