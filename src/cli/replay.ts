@@ -5,7 +5,7 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { InvalidArgumentError } from 'commander';
-import { Failure, FAILURES } from '../model/index.ts';
+import { diskTrouble, errorCode, Failure, FAILURES } from '../model/index.ts';
 import { fixtureFiles, replayFile, shardOf } from '../replay/index.ts';
 import type { Outcome, Shard } from '../replay/index.ts';
 import { steadyClock } from '../system/index.ts';
@@ -132,7 +132,7 @@ function writeReport(file: string, text: string): void {
   try {
     writeFileSync(file, text);
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
-    throw new Failure(code === 'ENOSPC' ? 'storage_full' : 'storage_failed', `replay: ${safe(file)}: the report cannot be written: ${code}`, { cause: error });
+    const { code, what } = diskTrouble(error) ?? { code: 'storage_failed' as const, what: errorCode(error) };
+    throw new Failure(code, `replay: ${safe(file)}: the report cannot be written: ${what}`, { cause: error });
   }
 }

@@ -5,7 +5,7 @@
  */
 import { mkdirSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
-import { unreachable, within } from '../model/index.ts';
+import { errorCode, unreachable, within } from '../model/index.ts';
 import type { Clock, Log } from '../model/index.ts';
 import type { StreamSettings } from '../replay/index.ts';
 import type { Tape } from '../supervisor/index.ts';
@@ -154,7 +154,7 @@ export class Recorder {
 
   /** Told once, until something could be written again. */
   #failed(error: unknown): void {
-    const code = error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'unknown error';
+    const code = errorCode(error) || 'unknown error';
     const { directory, log } = this.#options;
     if (this.#problem === undefined) log.warn('recording cannot write; it goes on trying', { directory, code });
     this.#problem = code;

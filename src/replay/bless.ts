@@ -2,11 +2,10 @@
  * What the code of today gives, written into a fixture as what it must give from now on. Only the recorded member is
  * put in; all else stays, in its order. The file is replaced whole or not at all, and never by one that would be refused.
  */
-import { closeSync, fchmodSync, fsyncSync, openSync, realpathSync, renameSync, rmSync, statSync, writeSync } from 'node:fs';
+import { closeSync, fchmodSync, fsyncSync, openSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { parseJsonText } from '../../compiler/index.ts';
 import type { CompiledTurn } from '../../compiler/index.ts';
-import { Failure } from '../model/index.ts';
-import type { FailureCode } from '../model/index.ts';
+import { diskTrouble, errorCode, excerpt, Failure } from '../model/index.ts';
 import { readFixture } from './fixture.ts';
 import type { Sighting } from './stream-fixture.ts';
 
@@ -38,7 +37,7 @@ function replace(path: string, text: string): void {
   try {
     try {
       fchmodSync(descriptor, mode);
-      writeWhole(descriptor, Buffer.from(text));
+      writeFileSync(descriptor, text);
       fsyncSync(descriptor);
     } finally {
       closeSync(descriptor);
@@ -50,22 +49,8 @@ function replace(path: string, text: string): void {
   }
 }
 
-function writeWhole(descriptor: number, bytes: Buffer): void {
-  for (let at = 0; at < bytes.length;) at += writeSync(descriptor, bytes, at);
-}
-
 function asFailure(file: string, error: unknown): unknown {
-  if (!(error instanceof Error) || !('code' in error)) return error;
-  const failed = (code: FailureCode, what: string): Failure => new Failure(code, `replay: ${file}: ${what}; it is as it was`, { cause: error });
-  switch (error.code) {
-    case 'ENOSPC':
-    case 'EDQUOT':
-      return failed('storage_full', 'the disk is full');
-    case 'EACCES':
-    case 'EPERM':
-    case 'EROFS':
-      return failed('storage_readonly', 'its folder cannot be written');
-    default:
-      return failed('storage_failed', String(error.code));
-  }
+  if (errorCode(error) === '') return error;
+  const { code, what } = diskTrouble(error) ?? { code: 'storage_failed' as const, what: errorCode(error) };
+  return new Failure(code, `replay: ${excerpt(file, 160)}: ${what}; it is as it was`, { cause: error });
 }

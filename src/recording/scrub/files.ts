@@ -4,8 +4,7 @@
  */
 import { rm } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
-import { Failure } from '../../model/index.ts';
-import type { FailureCode } from '../../model/index.ts';
+import { diskTrouble, errorCode, excerpt, Failure } from '../../model/index.ts';
 import { fixtureFiles, fixtureText, loadFixture } from '../../replay/index.ts';
 import type { Broken, Fixture } from '../../replay/index.ts';
 import { contentName, isContentName, putFile } from '../shelf.ts';
@@ -92,18 +91,7 @@ function clashIn(places: readonly ScrubbedFile[]): { readonly first: string; rea
 }
 
 function asFailure(file: string, error: unknown): unknown {
-  const code = error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
-  if (code === undefined) return error;
-  const failed = (failure: FailureCode, what: string): Failure => new Failure(failure, `${file}: ${what}`, { cause: error });
-  switch (code) {
-    case 'ENOSPC':
-    case 'EDQUOT':
-      return failed('storage_full', 'the disk is full');
-    case 'EACCES':
-    case 'EPERM':
-    case 'EROFS':
-      return failed('storage_readonly', 'its folder cannot be written');
-    default:
-      return failed('storage_failed', `it cannot be written: ${code}`);
-  }
+  if (errorCode(error) === '') return error;
+  const { code, what } = diskTrouble(error) ?? { code: 'storage_failed' as const, what: `cannot be written (${errorCode(error)})` };
+  return new Failure(code, `${excerpt(file, 160)}: ${what}`, { cause: error });
 }
