@@ -11,8 +11,11 @@ import type { Keyring } from './keyring.ts';
 import { openLines } from './lines.ts';
 import type { AgentIdentity } from './ports.ts';
 import type { Publisher } from './publish.ts';
+import type { Session } from './sessions.ts';
 import { openStoredMemory } from './stored-memory.ts';
 import type { StoredMemory } from './stored-memory.ts';
+import { openTelemetry } from './telemetry/index.ts';
+import type { Telemetry } from './telemetry/index.ts';
 import type { Upstream } from './upstream/index.ts';
 
 /** An identity without its key: what may be passed around. */
@@ -43,12 +46,14 @@ export interface Agent {
   readonly upstream: Upstream;
   readonly publisher: Publisher;
   readonly memory: StoredMemory;
+  readonly telemetry: Telemetry;
   /**
    * Configured, where channels are, and not known to be left. As long as membership is not known the relay decides, at
    * each read and publication.
    */
   permits(channelId: ChannelId): boolean;
-  begin(): Work;
+  /** An action of one session. */
+  begin(session: Pick<Session, 'turn'>): Work;
 }
 
 /** One action under way. */
@@ -89,15 +94,19 @@ export function openAgent(options: AgentOptions): Agent {
     open: (payload: string) => keyring.open(pubkey, owner, payload),
     engramAddress: (slug: string) => keyring.engramAddress(pubkey, owner, slug),
   };
+  const telemetry = openTelemetry({
+    pubkey, owner, seal: withOwner.seal, publisher, ready: () => upstream.phase() === 'ready', clock, steadyClock, log,
+  });
   return {
     identity,
     namespace: { community, principal: pubkey },
     upstream,
     publisher,
     memory: openStoredMemory(keyring, pubkey),
+    telemetry,
     // NIP-BA "Session and transport": authorization includes current membership, also for a stored result.
     permits: (channelId) => (identity.channels?.includes(channelId) ?? true) && isMember(channelId) !== false,
-    begin() {
+    begin(session) {
       let endMs = later(steadyClock.now(), PLAN_TIMEOUT_MS);
       const left = (): number => endMs - steadyClock.now();
       const exits: (() => void)[] = [];
@@ -107,6 +116,8 @@ export function openAgent(options: AgentOptions): Agent {
         ...(attestation === undefined ? {} : { attestation }),
         community,
         withOwner,
+        turn: () => session.turn(),
+        telemetry,
         cursors,
         log,
         now: () => secondsOf(clock.now()),

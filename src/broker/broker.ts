@@ -109,7 +109,10 @@ export async function openBroker(options: BrokerOptions): Promise<Broker> {
 
   let closed: Promise<void> | undefined;
   async function close(graceMs: number): Promise<void> {
+    const endMs = later(steadyClock.now(), graceMs);
     await host.close(graceMs);
+    const left = Math.max(0, endMs - steadyClock.now());
+    await Promise.all([...members.values()].map(({ agent }) => agent.telemetry.close(left)));
     sessions.closeAll();
     relaySelf.close();
     for (const { pursuit } of members.values()) pursuit.close();

@@ -61,7 +61,7 @@ export function openDispatch({ sessions, journal, agentOf, log }: DispatchOption
     if (count >= MAX_ACTIONS_PER_PRINCIPAL)
       return { type: 'busy', detail: `${count} actions of this agent are under way` };
     underWay.set(session.principal, count + 1);
-    const work = agent.begin();
+    const work = agent.begin(session);
     const decided: { decision?: Decision; done?: Done } = {};
     try {
       const turnId = session.turn()?.turnId;
@@ -74,7 +74,7 @@ export function openDispatch({ sessions, journal, agentOf, log }: DispatchOption
           decided.decision = await plan(work.context);
           return journalPlan(decided.decision, agent, requestId);
         },
-        withdrawn: refusal,
+        withdrawn: () => refusal() ?? lapsed(decided.decision),
       });
       log.debug('broker: an action ended', {
         action: request.action,
@@ -93,6 +93,12 @@ export function openDispatch({ sessions, journal, agentOf, log }: DispatchOption
       });
     }
   };
+}
+
+/** Why what was decided does not hold any more, at the effect's edge. */
+function lapsed(decision: Decision | undefined): Verdict | undefined {
+  const refused = decision !== undefined && 'holds' in decision ? decision.holds() : undefined;
+  return refused === undefined ? undefined : failed(refused.code, refused.message);
 }
 
 /** What a decision wants to be told, after the answer: nobody waits for it but those who want the same record. */

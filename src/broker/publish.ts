@@ -7,7 +7,7 @@ import { seconds, secondsOf } from '../model/index.ts';
 import type { Clock, Pubkey } from '../model/index.ts';
 import { channelOf, eventIdOf, firstValue, mentions, mentionsOf } from '../nostr/index.ts';
 import type { EventTemplate, Filter, Tag, VerifiedEvent } from '../nostr/index.ts';
-import type { EventDraft } from './actions/index.ts';
+import type { EventDraft } from './draft.ts';
 import type { Keyring } from './keyring.ts';
 import type { PublishOutcome } from './ports.ts';
 import type { Upstream } from './upstream/ports.ts';

@@ -3,17 +3,13 @@
  * or a refusal, and has no effect of its own: signing, the journal and the publication are the same for every action.
  */
 import type { ChannelId, EventId, Log, Pubkey, Refusal, Seconds } from '../../model/index.ts';
-import type { EventTemplate, Filter, Opening, Sealing, Tag, UnverifiedEvent } from '../../nostr/index.ts';
+import type { Filter, Opening, Sealing, Tag, UnverifiedEvent } from '../../nostr/index.ts';
+import type { EventDraft } from '../draft.ts';
 import type { PublishingAction, Verdict } from '../journal/index.ts';
-import type { FetchResult } from '../ports.ts';
+import type { FetchResult, TurnBinding } from '../ports.ts';
+import type { Telemetry } from '../telemetry/index.ts';
 import type { ActionName, Args, FailedCode } from '../wire/index.ts';
 import type { Cursors } from './cursor.ts';
-
-/** What is to be said; the author is added when it is signed, and the moment, which is `notBefore` or later. */
-export interface EventDraft extends Omit<EventTemplate, 'created_at'> {
-  /** For what replaces an earlier event: its stamp must rise above that one's. */
-  readonly notBefore?: Seconds;
-}
 
 export type Decision<Name extends ActionName = ActionName> =
   | Refused
@@ -23,6 +19,8 @@ export type Decision<Name extends ActionName = ActionName> =
 
 /** What a plan wants to be asked or told after it has decided. */
 interface Follows {
+  /** Asked at the effect's edge, with the session's permission: why it may not happen any more. */
+  readonly holds?: () => Refused | undefined;
   /** Called once, when the action has ended: with `Done` when it succeeded, durably, and may be told. Never rejects. */
   readonly ended?: (done: Done | undefined) => Promise<void>;
 }
@@ -47,6 +45,9 @@ export interface ActionContext {
   readonly attestation?: Tag;
   readonly community: string;
   readonly withOwner: OwnerConversation;
+  /** The turn that the asking session is in. */
+  readonly turn: () => TurnBinding | undefined;
+  readonly telemetry: Pick<Telemetry, 'draft' | 'reserve'>;
   /** For stamps. */
   readonly now: () => Seconds;
   readonly log: Log;

@@ -4,7 +4,7 @@
  */
 export { planOf } from './table.ts';
 export { standsIn } from './action.ts';
-export type { ActionContext, Decision, Done, EventDraft, OwnerConversation, Refused } from './action.ts';
+export type { ActionContext, Decision, Done, OwnerConversation, Refused } from './action.ts';
 export { openCursors } from './cursor.ts';
 export type { Cursors } from './cursor.ts';
 export { messageDraft, MESSAGE_KIND } from './message.ts';

@@ -5,7 +5,7 @@
 import type { ChannelId, EventId } from '../../model/index.ts';
 import { replyTags } from '../../nostr/index.ts';
 import type { Tag } from '../../nostr/index.ts';
-import type { EventDraft } from './action.ts';
+import type { EventDraft } from '../draft.ts';
 
 /** NIP-29 chat message. */
 export const MESSAGE_KIND = 9;

@@ -5,8 +5,10 @@
 import type { ActionName, RequestOf } from '../wire/index.ts';
 import { planRead } from './channel-read.ts';
 import type { ActionContext, Decision, Plan } from './action.ts';
+import { planPing } from './liveness-ping.ts';
 import { planPost } from './message-post.ts';
 import { planReply } from './message-reply.ts';
+import { planEmit } from './observer-emit.ts';
 import { planPresence } from './presence-set.ts';
 import { planProfile } from './profile-set.ts';
 import { planReaction } from './reaction-add.ts';
@@ -28,8 +30,8 @@ const OFFERS: Offers = {
   'storage.put': planPut,
   'presence.set': planPresence,
   'typing.set': planTyping,
-  'observer.emit': undefined,
-  'liveness.ping': undefined,
+  'observer.emit': planEmit,
+  'liveness.ping': planPing,
   'agents.create': undefined,
   'agents.update': undefined,
   'agents.delete': undefined,

@@ -33,6 +33,11 @@ export function bench(): Bench {
         open: (payload) => keyring.open(AGENT.pubkey, OWNER.pubkey, payload),
         engramAddress: (slug) => keyring.engramAddress(AGENT.pubkey, OWNER.pubkey, slug),
       },
+      turn: () => undefined,
+      telemetry: {
+        draft: () => undefined,
+        reserve: () => ({ accepted: 0, take: () => undefined, giveBack: () => undefined }),
+      },
       now: () => secondsOf(clock.now()),
       log: silentLog,
       alone: () => Promise.resolve(true),

@@ -1,0 +1,182 @@
+/** Telemetry of one agent on a held clock: what is taken in, at which pace it goes, and when it ends. */
+import * as nip44 from 'nostr-tools/nip44';
+import { describe, expect, it } from 'vitest';
+import { openKeyring } from '../../../src/broker/keyring.ts';
+import { openPublisher } from '../../../src/broker/publish.ts';
+import { MAX_FRAME_BYTES, openTelemetry } from '../../../src/broker/telemetry/index.ts';
+import type { Frame, Telemetry, TelemetryOptions } from '../../../src/broker/telemetry/index.ts';
+import { MAX_WAITING_FRAMES } from '../../../src/broker/telemetry/telemetry.ts';
+import { silentLog } from '../../../src/model/index.ts';
+import type { VerifiedEvent } from '../../../src/nostr/index.ts';
+import { systemRandom } from '../../../src/system/index.ts';
+import { HeldClock } from '../clock.ts';
+import { FakeRelay } from '../fake-relay.ts';
+import { AGENT, CHANNEL, OWNER } from '../people.ts';
+
+const KEY = nip44.getConversationKey(OWNER.secretKey, AGENT.pubkey);
+
+interface Bench {
+  readonly telemetry: Telemetry;
+  readonly relay: FakeRelay;
+  readonly clock: HeldClock;
+}
+
+function open(options: Partial<TelemetryOptions> = {}): Bench {
+  const [relay, clock, keyring] = [new FakeRelay(), new HeldClock(), openKeyring([AGENT], systemRandom)];
+  const publisher = openPublisher({ pubkey: AGENT.pubkey, keyring, clock, upstream: relay.open() });
+  const telemetry = openTelemetry({
+    pubkey: AGENT.pubkey, owner: OWNER.pubkey, seal: (text) => keyring.seal(AGENT.pubkey, OWNER.pubkey, text),
+    publisher, ready: () => true, clock, steadyClock: clock, log: silentLog, ...options,
+  });
+  return { telemetry, relay, clock };
+}
+
+function frame(payload: string, kind = 'note'): Frame {
+  return { kind, payload };
+}
+
+function readBy(owner: Uint8Array, event: VerifiedEvent): { readonly seq: number; readonly payload: unknown } {
+  return JSON.parse(nip44.decrypt(event.content, owner)) as { readonly seq: number; readonly payload: unknown };
+}
+
+/** Pushes the clock, a frame's pace at a time, until nothing more is sent. */
+async function run({ relay, clock }: Bench): Promise<readonly VerifiedEvent[]> {
+  for (let before = -1; before !== relay.sent.length;) {
+    before = relay.sent.length;
+    clock.push(20);
+    await new Promise(setImmediate);
+  }
+  return relay.sent;
+}
+
+describe('a frame', () => {
+  it('is a kind 24200 to the owner, in the members’ order, its payload to the byte', async () => {
+    const made = open();
+    const payload = '{ "jsonrpc":"2.0", "big":12345678901234567890, "x":"\\u0061" }';
+    const told = { ...frame(payload, 'acp_read'), turn: { channelId: CHANNEL, turnId: 't-1' } };
+    made.telemetry.reserve([told]).take();
+    const [event] = await run(made);
+    if (event === undefined) return expect.fail('nothing was sent');
+    expect([event.kind, event.tags]).toEqual([24_200, [['p', OWNER.pubkey], ['agent', AGENT.pubkey], ['frame', 'telemetry']]]);
+    expect(nip44.decrypt(event.content, KEY)).toBe(
+      `{"seq":1,"timestamp":"2026-01-01T00:00:00.000Z","kind":"acp_read","agentIndex":null,"channelId":"${CHANNEL}",`
+      + `"sessionId":null,"turnId":"t-1","payload":${payload}}`,
+    );
+  });
+
+  it.each(['text', '"a string"', '[1]', '1', 'null', '{"a":', '{}}', '{"a":1},"authorization":{"x":1}'])(
+    'with %s, which is no JSON object, carries it as a string', async (payload) => {
+      const made = open();
+      made.telemetry.reserve([frame(payload)]).take();
+      const [event] = await run(made);
+      if (event === undefined) return expect.fail('nothing was sent');
+      expect(readBy(KEY, event)).toMatchObject({ payload, channelId: null, turnId: null });
+      expect(readBy(KEY, event)).not.toHaveProperty('authorization');
+    });
+
+  it('as long as it may be is sent, and one byte longer is not, and leaves a gap', async () => {
+    const made = open();
+    const empty = frame('{"a":""}');
+    const [first] = await run((made.telemetry.reserve([empty]).take(), made));
+    if (first === undefined) return expect.fail('nothing was sent');
+    // `seq` is reckoned with the sixteen digits it may come to have.
+    const spare = MAX_FRAME_BYTES - Buffer.byteLength(nip44.decrypt(first.content, KEY)) - 15;
+    const padded = (bytes: number): Frame => frame(`{"a":"${'x'.repeat(bytes)}"}`);
+    const room = made.telemetry.reserve([padded(spare + 1), padded(spare)]);
+    expect(room.accepted).toBe(1);
+    room.take();
+    const sent = await run(made);
+    expect(sent.map((event) => readBy(KEY, event).seq)).toEqual([1, 3]);
+    expect(sent[1]?.content).toHaveLength(87_472);
+  });
+});
+
+describe('the queue', () => {
+  it('sends nothing before its room is taken, and nothing when it is given back', async () => {
+    const made = open();
+    const [taken, back] = [made.telemetry.reserve([frame('a')]), made.telemetry.reserve([frame('b')])];
+    expect(await run(made)).toEqual([]);
+    back.giveBack();
+    back.take();
+    taken.take();
+    taken.take();
+    expect((await run(made)).map((event) => readBy(KEY, event))).toMatchObject([{ seq: 1, payload: 'a' }]);
+  });
+
+  it('is bounded in frames and bytes, reserved room counts, and what is given back is room again', () => {
+    const { telemetry } = open();
+    const many = Array.from({ length: 256 }, (_, at) => frame(String(at)));
+    const rooms = [1, 2, 3, 4, 5].map(() => telemetry.reserve(many));
+    expect(rooms.map(({ accepted }) => accepted)).toEqual([256, 256, 256, 256, MAX_WAITING_FRAMES - 1_024]);
+    rooms[0]?.giveBack();
+    const large = frame('x'.repeat(65_000));
+    expect(telemetry.reserve(Array.from({ length: 256 }, () => large)).accepted).toBeLessThan(65);
+    expect(telemetry.reserve([frame('small')]).accepted).toBe(1);
+  });
+
+  it('keeps the pace of 50 a second, in order', async () => {
+    const made = open();
+    made.telemetry.reserve(Array.from({ length: 60 }, (_, at) => frame(String(at)))).take();
+    const counts: number[] = [];
+    for (let tick = 0; tick < 10; tick += 1) {
+      made.clock.push(100);
+      await new Promise(setImmediate);
+      counts.push(made.relay.sent.length);
+    }
+    // A held clock lets one through at each push: never more than the pace allows.
+    expect(counts).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+    const sent = await run(made);
+    expect(sent.map((event) => readBy(KEY, event).payload)).toEqual(Array.from({ length: 60 }, (_, at) => String(at)));
+  });
+
+  it('waits for a connection that is away, and for answers when many are missing', async () => {
+    let ready = false;
+    const made = open({ ready: () => ready });
+    made.relay.answers.push(...Array.from({ length: 60 }, () => 'hold' as const));
+    made.telemetry.reserve(Array.from({ length: 60 }, (_, at) => frame(String(at)))).take();
+    made.clock.push(5_000);
+    expect(await run(made)).toEqual([]);
+    ready = true;
+    made.clock.push(1_000);
+    expect(await run(made)).toHaveLength(32);
+    made.relay.release();
+    await new Promise(setImmediate);
+    expect((await run(made)).length).toBeGreaterThan(32);
+  });
+
+  it('tells once that the relay refuses, however often it does', async () => {
+    const said: string[] = [];
+    const made = open({ log: { ...silentLog, warn: (message) => void said.push(message) } });
+    made.relay.answers.push(...Array.from({ length: 5 }, () => ({ reject: 'restricted: not yours' })));
+    made.telemetry.reserve(Array.from({ length: 5 }, () => frame('x'))).take();
+    expect(await run(made)).toHaveLength(5);
+    expect(said).toHaveLength(1);
+  });
+});
+
+describe('the end', () => {
+  it('sends what waits within its grace', async () => {
+    const made = open();
+    made.telemetry.reserve([frame('a'), frame('b'), frame('c')]).take();
+    const closing = made.telemetry.close(5_000);
+    expect(await run(made)).toHaveLength(3);
+    await closing;
+    expect(made.clock.alarms).toBe(0);
+    const late = made.telemetry.reserve([frame('late')]);
+    expect(late.accepted).toBe(0);
+    late.take();
+    expect(made.clock.alarms).toBe(0);
+  });
+
+  it('drops what waits beyond its grace, and leaves no alarm', async () => {
+    const made = open({ ready: () => false });
+    const reserved = made.telemetry.reserve([frame('reserved')]);
+    made.telemetry.reserve([frame('a')]).take();
+    const closing = made.telemetry.close(100);
+    made.clock.push(100);
+    await closing;
+    reserved.take();
+    expect(made.relay.sent).toEqual([]);
+    expect(made.clock.alarms).toBe(0);
+  });
+});
