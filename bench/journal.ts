@@ -1,118 +1,124 @@
 /**
- * Goals J1 and J3 on a real disk, SQLite with synchronous FULL. The subject is a no-op action through the journal's
- * whole API (flight, claim, machine, result, stored form); the floor of J1 is a bare loop of the same driver that
- * inserts and updates an equal row in two commits of its own. Subject and floor take turns within one run.
+ * Goals J1 to J4 on a real disk, SQLite with synchronous FULL. The floor of J1 is a bare loop of the same driver that
+ * inserts and updates an equal row in two commits of its own. Subject and floor take short turns within one run: a
+ * disk that is shared is slow for both.
  */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import Database from 'libsql';
-import { openJournal } from '../src/broker/journal/index.ts';
-import type { Journal, Operation, Verdict } from '../src/broker/journal/index.ts';
-import { digestOf } from '../src/broker/wire/index.ts';
-import { pubkey, silentLog } from '../src/model/index.ts';
+import type { Journal } from '../src/broker/journal/index.ts';
 import { openSqlite, SUPERVISOR_SCHEMA } from '../src/store/index.ts';
-import { systemClock } from '../src/system/index.ts';
+import type { Store } from '../src/store/index.ts';
+import { alone, bodyDigest, inGroups, journalOn, NAMESPACE, newRequestId, NOTHING, OWNER } from './journaled.ts';
 import type { BenchRow } from './row.ts';
 
-const PAIRS = 15;
-const ACTIONS = 200;
-const WARM_UPS = 50;
-const NAMESPACE = { community: 'wss://relay.example', principal: pubkey('1'.repeat(64)) };
-const NOTHING: Verdict = { status: 'succeeded', action: 'storage.get', outcome: {} };
-const BODY = Buffer.from(JSON.stringify({ type: 'broker_request', args: { slug: 'core' }, padding: 'x'.repeat(100) }));
+const PAIRS = 60;
+const ACTIONS = 50;
+const GROUPED_ACTIONS = 640;
+const ROWS = 1_000_000;
 
 export async function run(): Promise<BenchRow[]> {
   const directory = mkdtempSync(join(tmpdir(), 'skep-bench-'));
-  const store = openSqlite(join(directory, 'journal.db'), SUPERVISOR_SCHEMA);
+  const stores: Store[] = [];
+  const open = (name: string): Store => {
+    const store = openSqlite(join(directory, name), SUPERVISOR_SCHEMA);
+    stores.push(store);
+    return store;
+  };
   const bare = new Database(join(directory, 'bare.db'));
   try {
-    const journal = openJournal({
-      store,
-      clock: systemClock,
-      log: silentLog,
-      owner: 'bench',
-      wireOf: () => ({ publish: neverSent, find: neverSent }),
-    });
+    const journal = journalOn(open('journal.db'));
     const floor = bareLoop(bare);
     // The floor is native code from the first call on; the subject is measured as a broker runs, compiled and warm.
-    for (let count = 0; count < WARM_UPS; count += 1) await inGroups(journal, 64);
+    await inGroups(journal, 10_000, 64);
     floor();
-    return [await againstBare(journal, floor), await againstAlone(journal, 16, 5), await againstAlone(journal, 64, 7)];
+    const rows = [
+      await againstBare(journal, floor),
+      syncs(directory, 1),
+      syncs(directory, 64),
+      await againstAlone(journal, 16, 5),
+      await againstAlone(journal, 64, 7),
+    ];
+    fill(join(directory, 'million.db'));
+    return [...rows, await againstEmpty(journalOn(open('empty.db')), journalOn(open('million.db')))];
   } finally {
     bare.close();
-    await store.close();
+    for (const store of stores) await store.close();
     rmSync(directory, { recursive: true, force: true });
   }
 }
 
 async function againstBare(journal: Journal, floor: () => void): Promise<BenchRow> {
-  const pairs: { readonly subject: number; readonly floor: number }[] = [];
-  for (let pair = 0; pair < PAIRS; pair += 1) {
-    pairs.push({ floor: await timed(floor), subject: await timed(() => alone(journal)) });
-  }
-  const subject = median(pairs.map((pair) => pair.subject));
-  const bare = median(pairs.map((pair) => pair.floor));
-  return {
-    goal: 'J1',
-    name: 'a journaled no-op action, one at a time',
-    ratio: median(pairs.map((pair) => pair.floor / pair.subject)),
-    floor: 'two bare commits of the same driver; at least 0.8',
-    unit: 'rate of the floor',
-    detail: `${perAction(subject)} µs against ${perAction(bare)} µs an action`,
-  };
+  const { ratio, detail } = await inTurns(floor, () => alone(journal, ACTIONS));
+  const name = 'a journaled no-op action, one at a time';
+  return { goal: 'J1', name, ratio, floor: 'two bare commits of the same driver; at least 0.8', unit: 'rate of the floor', detail };
 }
 
 async function againstAlone(journal: Journal, width: number, atLeast: number): Promise<BenchRow> {
-  const ratios: number[] = [];
-  let [together, one] = [0, 0];
-  for (let pair = 0; pair < PAIRS; pair += 1) {
-    one = await timed(() => alone(journal));
-    together = await timed(() => inGroups(journal, width));
-    ratios.push(one / together);
-  }
+  const { ratio, detail } = await inTurns(
+    () => alone(journal, ACTIONS),
+    () => inGroups(journal, GROUPED_ACTIONS, width),
+    GROUPED_ACTIONS,
+  );
+  const floor = `the rate one at a time; at least ${String(atLeast)}`;
+  return { goal: 'J3', name: `${String(width)} journaled no-op actions at once`, ratio, floor, unit: 'rate of the floor', detail };
+}
+
+async function againstEmpty(empty: Journal, million: Journal): Promise<BenchRow> {
+  const { ratio, detail } = await inTurns(() => alone(empty, ACTIONS), () => alone(million, ACTIONS));
+  const name = 'an action in a journal of a million rows';
+  return { goal: 'J4', name, ratio: 1 / ratio, floor: 'the time at none; at most 1.15', unit: 'time of the floor', detail };
+}
+
+/** Counted by strace; the same program with twice the actions, so that opening and closing drop out. */
+function syncs(directory: string, width: number): BenchRow {
+  const batches = 10;
+  const [once, twice] = [1, 2].map((times) => countedSyncs(directory, times * batches * width, width));
+  const counted = once !== undefined && twice !== undefined;
   return {
-    goal: 'J3',
-    name: `${String(width)} journaled no-op actions at once`,
-    ratio: median(ratios),
-    floor: `the rate one at a time; at least ${String(atLeast)}`,
-    unit: 'rate of the floor',
-    detail: `${perAction(together)} µs against ${perAction(one)} µs an action`,
+    goal: 'J2',
+    name: width === 1 ? 'disk syncs an action, one at a time' : `disk syncs ${String(width)} actions at once`,
+    ratio: counted ? (twice - once) / batches : NaN,
+    floor: width === 1 ? 'one for the claim, one for the result; exactly 2' : 'at most 2',
+    unit: 'fdatasync and fsync calls',
+    detail: counted ? `${String(twice)} against ${String(once)} calls of whole programs` : 'not counted: it takes strace',
   };
 }
 
-async function alone(journal: Journal): Promise<void> {
-  for (let count = 0; count < ACTIONS; count += 1) await journal.run(operation());
+function countedSyncs(directory: string, actions: number, width: number): number | undefined {
+  const trace = join(directory, `trace-${String(actions)}-${String(width)}`);
+  const program = fileURLToPath(new URL('programs/journaled-actions.js', import.meta.url));
+  const { status } = spawnSync('strace', [
+    '-f', '-o', trace, '-e', 'trace=fdatasync,fsync', process.execPath, program, directory, String(actions), String(width),
+  ]);
+  return status === 0 ? readFileSync(trace, 'utf8').match(/\bf(?:data)?sync\(/g)?.length : undefined;
 }
 
-/** Each of `width` callers runs its actions one after the other; all of them at once. */
-async function inGroups(journal: Journal, width: number): Promise<void> {
-  let left = ACTIONS;
-  const caller = async (): Promise<void> => {
-    for (; left > 0;) {
-      left -= 1;
-      await journal.run(operation());
-    }
-  };
-  await Promise.all(Array.from({ length: width }, caller));
+/** A million ended records, in the order of their ids: those to come fall between them, anywhere. */
+function fill(path: string): void {
+  const database = new Database(path);
+  database.exec('PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF');
+  for (const script of SUPERVISOR_SCHEMA) database.exec(script);
+  database.exec(`PRAGMA user_version = ${String(SUPERVISOR_SCHEMA.length)}`);
+  addNamespace(database);
+  database
+    .prepare(`INSERT INTO journal (namespace, request_id, digest, action, owner, status, result, claimed_at_ms)
+      WITH RECURSIVE n (i) AS (VALUES (0) UNION ALL SELECT i + 1 FROM n WHERE i < ? - 1)
+      SELECT 1, printf('%08x%024x', i * 4294, i), ?, 'storage.get', ?, 'done', ?, i FROM n`)
+    .run([ROWS, bodyDigest(), OWNER, storedResult()]);
+  database.close();
 }
 
-let serial = 0;
-
-function operation(): Operation {
-  serial += 1;
-  return {
-    key: { ...NAMESPACE, requestId: requestId(serial) },
-    digest: digestOf(BODY),
-    action: 'storage.get',
-    plan: () => Promise.resolve({ type: 'end', verdict: NOTHING }),
-    withdrawn: () => undefined,
-  };
+function addNamespace(database: Database.Database): void {
+  const insert = database.prepare('INSERT INTO journal_namespace (community, principal) VALUES (?, ?)');
+  insert.run([NAMESPACE.community, NAMESPACE.principal]);
 }
 
-/** Ids as clients make them: without order. */
-function requestId(number: number): string {
-  return digestOf(Buffer.from(String(number))).slice(0, 32);
+function storedResult(): string {
+  return JSON.stringify({ type: 'broker_result', protocolVersion: 1, requestId: '-', ...NOTHING });
 }
 
 /** The two commits that no journal can do without, written by hand. */
@@ -123,24 +129,32 @@ function bareLoop(database: Database.Database): () => void {
   const claim = database.prepare(`INSERT INTO journal
     (namespace, request_id, digest, action, owner, status, claimed_at_ms) VALUES (1, ?, ?, ?, ?, 'claimed', ?)`);
   const finish = database.prepare("UPDATE journal SET status = 'done', result = ? WHERE id = ?");
-  database
-    .prepare('INSERT INTO journal_namespace (community, principal) VALUES (?, ?)')
-    .run([NAMESPACE.community, NAMESPACE.principal]);
-  const result = JSON.stringify({ type: 'broker_result', protocolVersion: 1, requestId: '-', ...NOTHING });
+  addNamespace(database);
+  const result = storedResult();
   return () => {
     for (let count = 0; count < ACTIONS; count += 1) {
-      serial += 1;
-      const { lastInsertRowid } = claim.run([requestId(serial), digestOf(BODY), 'storage.get', 'bench', Date.now()]);
+      const { lastInsertRowid } = claim.run([newRequestId(), bodyDigest(), 'storage.get', OWNER, Date.now()]);
       finish.run([result, Number(lastInsertRowid)]);
     }
   };
 }
 
-function neverSent(): Promise<never> {
-  return Promise.reject(new TypeError('a no-op action sends nothing'));
+type Work = () => void | Promise<void>;
+
+/** The median rate of the subject against its floor, pair by pair. */
+async function inTurns(floor: Work, subject: Work, actions = ACTIONS): Promise<{ readonly ratio: number; readonly detail: string }> {
+  const pairs: { readonly subject: number; readonly floor: number }[] = [];
+  for (let pair = 0; pair < PAIRS; pair += 1) {
+    pairs.push({ floor: (await timed(floor)) / ACTIONS, subject: (await timed(subject)) / actions });
+  }
+  const typical = (one: 'subject' | 'floor'): string => (median(pairs.map((pair) => pair[one])) * 1_000).toFixed(0);
+  return {
+    ratio: median(pairs.map((pair) => pair.floor / pair.subject)),
+    detail: `${typical('subject')} µs against ${typical('floor')} µs an action`,
+  };
 }
 
-async function timed(work: () => void | Promise<void>): Promise<number> {
+async function timed(work: Work): Promise<number> {
   const start = performance.now();
   await work();
   return performance.now() - start;
@@ -148,8 +162,4 @@ async function timed(work: () => void | Promise<void>): Promise<number> {
 
 function median(values: readonly number[]): number {
   return values.toSorted((one, other) => one - other)[Math.floor(values.length / 2)] ?? NaN;
-}
-
-function perAction(ms: number): string {
-  return ((ms * 1_000) / ACTIONS).toFixed(0);
 }

@@ -30,10 +30,10 @@ export async function keep(
   store: Store, entries: readonly Entry[], extra: readonly Statement[] = [],
 ): Promise<readonly (number | undefined)[]> {
   const groups = entries.map(statementsOf);
-  const rows = await store.write(...groups.flat(), ...extra);
+  const written = await store.write(...groups.flat(), ...extra);
   let at = 0;
   return groups.map((group) => {
-    const inserted = rows.slice(at, at + group.length).flat()[0];
+    const inserted = written.slice(at, at + group.length).flatMap(({ rows }) => rows)[0];
     at += group.length;
     return inserted === undefined ? undefined : Number(inserted['seq']);
   });

@@ -1,26 +1,36 @@
 /**
  * SQLite through libsql (better-sqlite3's interface, prebuilt): WAL, synchronous FULL, one connection, group commit.
  *
- * Writes queue while the loop is busy and share the next commit. The first write of an idle store is committed on the
- * next turn of the event loop, so that requests read from sockets in the same turn join it. When a call of a shared
- * commit fails, the batch is run again with a savepoint around each: a failing statement undoes its own call alone.
+ * A write alone is committed as soon as the code that made it has run; one that finds company, or did a moment ago,
+ * waits for the end of the event loop's turn, so that whatever the turn reads from sockets shares the commit. When a
+ * call of a shared commit fails, the batch is run again with a savepoint around each: a failing statement undoes its
+ * own call alone.
  */
 import { closeSync, openSync } from 'node:fs';
 import Database from 'libsql';
 import { Failure } from '../model/index.ts';
 import { storageFailure } from './failures.ts';
 import { migrate } from './migrations.ts';
+import { sql } from './store.ts';
 import type { Migrations } from './migrations.ts';
-import type { Row, Statement, Store } from './store.ts';
+import type { Row, Statement, Store, Written } from './store.ts';
 
 /** How long another process may hold the lock before a write fails with `storage_busy`. */
 const BUSY_TIMEOUT_MS = 5_000;
 /** Prepared statements kept; all of ours are constant texts, a few dozen in number. */
 const MAX_PREPARED = 256;
+/** Commits without waiting in one turn of the event loop: the claim and the result of one journaled action. */
+const COMMITS_AT_ONCE = 2;
+
+interface Prepared {
+  readonly statement: Database.Statement;
+  /** Whether it returns rows: asking the driver costs a call into it. */
+  readonly reader: boolean;
+}
 
 interface Waiting {
   readonly statements: readonly Statement[];
-  readonly resolve: (rows: readonly (readonly Row[])[]) => void;
+  readonly resolve: (written: readonly Written[]) => void;
   readonly reject: (error: Failure) => void;
 }
 
@@ -47,9 +57,13 @@ export function openSqlite(path: string, migrations: Migrations): Store {
 class SqliteStore implements Store {
   readonly #database: Database.Database;
   readonly #file: string;
-  readonly #prepared = new Map<string, Database.Statement>();
+  readonly #prepared = new Map<string, Prepared>();
   #waiting: Waiting[] = [];
-  #scheduled: NodeJS.Immediate | undefined;
+  /** Set until the present turn of the event loop ends; undefined when nothing was written in it. */
+  #turn: NodeJS.Immediate | undefined;
+  #committedInTurn = 0;
+  /** The last commit had more than one call in it, so the next may be expected to. */
+  #crowded = false;
   #closed = false;
 
   constructor(database: Database.Database, file: string, migrations: Migrations) {
@@ -60,7 +74,7 @@ class SqliteStore implements Store {
     database.exec('PRAGMA foreign_keys = ON');
     migrate(
       {
-        version: () => Number(this.#all('PRAGMA user_version', [])[0]?.['user_version'] ?? 0),
+        version: () => Number(this.#perform(sql('PRAGMA user_version')).rows[0]?.['user_version'] ?? 0),
         migrate: (script, version) => {
           database.exec(`BEGIN IMMEDIATE; ${script}; PRAGMA user_version = ${version}; COMMIT`);
         },
@@ -70,20 +84,31 @@ class SqliteStore implements Store {
     );
   }
 
-  write(...statements: readonly Statement[]): Promise<readonly (readonly Row[])[]> {
+  write(...statements: readonly Statement[]): Promise<readonly Written[]> {
     if (this.#closed) return Promise.reject(this.#closedFailure());
     return new Promise((resolve, reject) => {
       this.#waiting.push({ statements, resolve, reject });
-      this.#scheduled ??= setImmediate(() => {
+      this.#turn ??= setImmediate(() => {
+        this.#endTurn();
+      });
+      if (this.#waiting.length > 1 || this.#crowded || this.#committedInTurn >= COMMITS_AT_ONCE) return;
+      process.nextTick(() => {
         this.#commit();
       });
     });
   }
 
+  #endTurn(): void {
+    this.#turn = undefined;
+    this.#committedInTurn = 0;
+    if (this.#waiting.length === 0) this.#crowded = false;
+    else this.#commit();
+  }
+
   async read(statement: Statement): Promise<readonly Row[]> {
     if (this.#closed) throw this.#closedFailure();
     try {
-      return this.#all(statement.sql, statement.params);
+      return this.#perform(statement).rows;
     } catch (error) {
       throw storageFailure(error, this.#file);
     }
@@ -91,7 +116,8 @@ class SqliteStore implements Store {
 
   async close(): Promise<void> {
     if (this.#closed) return;
-    if (this.#waiting.length > 0) this.#commit();
+    this.#commit();
+    clearImmediate(this.#turn);
     this.#closed = true;
     this.#prepared.clear();
     this.#database.close();
@@ -99,12 +125,13 @@ class SqliteStore implements Store {
 
   /** One transaction for everything that waits. A failed commit fails every call in it: none of them is on disk. */
   #commit(): void {
-    clearImmediate(this.#scheduled);
-    this.#scheduled = undefined;
     const batch = this.#waiting;
     this.#waiting = [];
     const [first] = batch;
-    if (first !== undefined && batch.length === 1 && first.statements.length === 1) {
+    if (first === undefined) return;
+    this.#committedInTurn += 1;
+    this.#crowded = batch.length > 1;
+    if (batch.length === 1 && first.statements.length === 1) {
       this.#commitAlone(first);
       return;
     }
@@ -131,7 +158,7 @@ class SqliteStore implements Store {
   /** The batch in one transaction; its callers are told after the commit, and only then. */
   #transact(batch: readonly Waiting[], guarded: boolean): void {
     this.#run('BEGIN IMMEDIATE');
-    const settle = batch.map((call) => this.#perform(call, guarded));
+    const settle = batch.map((call) => this.#join(call, guarded));
     this.#run('COMMIT');
     for (const done of settle) done();
   }
@@ -139,20 +166,20 @@ class SqliteStore implements Store {
   /** A statement alone is a transaction of its own: without BEGIN and COMMIT it costs two calls of the driver less. */
   #commitAlone(call: Waiting): void {
     try {
-      call.resolve(call.statements.map((statement) => this.#all(statement.sql, statement.params)));
+      call.resolve(call.statements.map((statement) => this.#perform(statement)));
     } catch (error) {
       call.reject(storageFailure(error, this.#file));
     }
   }
 
   /** Runs one call inside the open transaction; what it returns tells the caller, after the commit. */
-  #perform(call: Waiting, guarded: boolean): () => void {
+  #join(call: Waiting, guarded: boolean): () => void {
     if (guarded) this.#run('SAVEPOINT one');
     try {
-      const rows = call.statements.map((statement) => this.#all(statement.sql, statement.params));
+      const written = call.statements.map((statement) => this.#perform(statement));
       if (guarded) this.#run('RELEASE one');
       return () => {
-        call.resolve(rows);
+        call.resolve(written);
       };
     } catch (error) {
       // A full disk rolls the whole transaction back by itself: then nobody's work stands, and all are told.
@@ -165,26 +192,25 @@ class SqliteStore implements Store {
     }
   }
 
-  #all(text: string, params: Statement['params']): readonly Row[] {
-    const statement = this.#statement(text);
-    if (!statement.reader) {
-      statement.run([...params]);
-      return [];
-    }
-    return statement.all([...params]).filter(isRow);
+  #perform({ sql: text, params }: Statement): Written {
+    const { statement, reader } = this.#statement(text);
+    if (!reader) return { rows: [], changes: statement.run(params).changes };
+    const rows = statement.all(params).filter(isRow);
+    return { rows, changes: rows.length };
   }
 
   #run(text: string): void {
-    this.#statement(text).run([]);
+    this.#statement(text).statement.run([]);
   }
 
-  #statement(text: string): Database.Statement {
+  #statement(text: string): Prepared {
     const known = this.#prepared.get(text);
     if (known !== undefined) return known;
     if (this.#prepared.size >= MAX_PREPARED) this.#prepared.clear();
     const statement = this.#database.prepare(text);
-    this.#prepared.set(text, statement);
-    return statement;
+    const prepared = { statement, reader: statement.reader };
+    this.#prepared.set(text, prepared);
+    return prepared;
   }
 
   #undo(error: unknown): Failure {

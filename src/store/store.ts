@@ -7,19 +7,25 @@
 export type SqlValue = string | number | bigint | Uint8Array | null;
 export type Row = Readonly<Record<string, unknown>>;
 
-/** `sql` with `?` placeholders. Put ownership in the WHERE of every finishing statement and RETURNING to see it. */
+/** `sql` with `?` placeholders. Put ownership in the WHERE of every finishing statement; `changes` tells whether it held. */
 export interface Statement {
   readonly sql: string;
   readonly params: readonly SqlValue[];
 }
 
+/** What one statement of a write did. With a SELECT or RETURNING, `changes` is the number of the rows returned. */
+export interface Written {
+  readonly rows: readonly Row[];
+  readonly changes: number;
+}
+
 export interface Store {
   /**
-   * Runs the statements in order in one transaction: all or none. Resolves after the commit with the rows each
-   * returned. Calls made together may share a commit (group commit), yet each succeeds or fails alone.
+   * Runs the statements in order in one transaction: all or none. Resolves after the commit with what each did. Calls
+   * made together may share a commit (group commit), yet each succeeds or fails alone.
    * Rejects with a `Failure` (`storage_full`, `storage_readonly`, `storage_corrupt`, `storage_busy`, `storage_failed`).
    */
-  write(...statements: readonly Statement[]): Promise<readonly (readonly Row[])[]>;
+  write(...statements: readonly Statement[]): Promise<readonly Written[]>;
   /** Rows of one SELECT, seeing every write that has resolved. */
   read(statement: Statement): Promise<readonly Row[]>;
   /** Commits what waits, then closes. Closing twice is closing once; later calls reject with `storage_failed`. */

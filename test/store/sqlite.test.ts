@@ -19,10 +19,19 @@ async function names(store: Store): Promise<unknown> {
 const insert = (name: string) => sql('INSERT INTO t (name) VALUES (?)', name);
 
 describe('write', () => {
-  it('returns the rows of each statement, and reads see what was written', async () => {
+  it('tells the rows of each statement and how many it changed, and reads see what was written', async () => {
     const store = openSqlite(':memory:', SCHEMA);
-    const rows = await store.write(sql('INSERT INTO t (name) VALUES (?) RETURNING id, name', 'a'), insert('b'));
-    expect(rows).toEqual([[{ id: 1, name: 'a' }], []]);
+    const written = await store.write(
+      sql('INSERT INTO t (name) VALUES (?) RETURNING id, name', 'a'),
+      insert('b'),
+      sql("INSERT INTO t (name) VALUES ('b') ON CONFLICT (name) DO NOTHING"),
+      sql("UPDATE t SET bytes = x'00'"),
+      sql("UPDATE t SET bytes = NULL WHERE name = 'c'"),
+    );
+    const nothing = { rows: [], changes: 0 };
+    expect(written).toEqual([
+      { rows: [{ id: 1, name: 'a' }], changes: 1 }, { rows: [], changes: 1 }, nothing, { rows: [], changes: 2 }, nothing,
+    ]);
     expect(await names(store)).toEqual(['a', 'b']);
     await store.close();
   });
@@ -40,6 +49,19 @@ describe('write', () => {
     const outcomes = await Promise.allSettled([store.write(insert('a')), store.write(insert('a')), store.write(insert('b'))]);
     expect(outcomes.map((outcome) => outcome.status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
     expect(await names(store)).toEqual(['a', 'b']);
+    await store.close();
+  });
+
+  it('does not wait for company when it is alone, and does where there was some', async () => {
+    const store = openSqlite(':memory:', SCHEMA);
+    const before: string[] = [];
+    const turn = new Promise<void>((resolve) => setImmediate(() => resolve(void before.push('the end of the turn'))));
+    await Promise.all([insert('a')].map((one) => store.write(one).then(() => before.push('a'))));
+    await Promise.all([insert('b'), insert('c')].map((one) => store.write(one)));
+    process.nextTick(() => before.push('the next tick'));
+    await Promise.all([store.write(insert('d')).then(() => before.push('d')), turn]);
+    expect(before.indexOf('a')).toBe(0);
+    expect(before.indexOf('the next tick')).toBeLessThan(before.indexOf('d'));
     await store.close();
   });
 

@@ -17,7 +17,6 @@ export interface FlyingRecord {
   readonly digest: string;
   /** Absent for a record that is only resolved, never executed. */
   readonly operation?: Operation;
-  rowId: number | undefined;
   state: RecordState;
   /** What this flight has planned, as long as its writes are not known to be on disk. */
   plan?: Plan;
@@ -106,13 +105,9 @@ async function claim(record: FlyingRecord, evidence: Evidence | undefined, tools
     ? await tools.rows.claim({ key, digest, action, ...carried })
     : await tools.rows.find(key);
   if (claimed === undefined) return { type: 'not_stored' };
-  if (typeof claimed === 'number') {
-    record.rowId = claimed;
-    tools.onClaimed();
-    return { type: 'stored' };
-  }
-  record.rowId = claimed.rowId;
-  return encounter(claimed, digest);
+  if (claimed !== 'claimed') return encounter(claimed, digest);
+  tools.onClaimed();
+  return { type: 'stored' };
 }
 
 async function execute(
@@ -148,14 +143,14 @@ function evidenceOf(planned: Plan & { readonly type: 'publish' }): Evidence {
 
 async function storeEvidence(record: FlyingRecord, evidence: Evidence, tools: FlightTools): Promise<RecordInput> {
   const writes = record.plan?.writes ?? [];
-  const type = await tools.rows.storeEvidence(rowOf(record), evidence, writes);
+  const type = await tools.rows.storeEvidence(record.key, evidence, writes);
   if (writes.length > 0) tools.aftermath?.written();
   return { type };
 }
 
 async function storeResult(record: FlyingRecord, verdict: Verdict, tools: FlightTools): Promise<RecordInput> {
   const writes = [...endWrites(record, verdict), ...aftermathOf(record, verdict, tools)];
-  const type = await tools.rows.storeResult(rowOf(record), verdict, writes);
+  const type = await tools.rows.storeResult(record.key, verdict, writes);
   if (writes.length > 0) tools.aftermath?.written();
   return { type };
 }
@@ -195,9 +190,4 @@ async function publish(record: FlyingRecord, { event, first }: Publication, tool
 function operationOf({ operation }: FlyingRecord): Operation {
   if (operation === undefined) throw new TypeError('journal: a recovered record executes nothing');
   return operation;
-}
-
-function rowOf({ rowId }: FlyingRecord): number {
-  if (rowId === undefined) throw new TypeError('journal: a record that was not claimed has no row');
-  return rowId;
 }

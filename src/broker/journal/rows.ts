@@ -38,7 +38,6 @@ export interface Claim {
 }
 
 export interface FoundRecord {
-  readonly rowId: number;
   readonly key: RecordKey;
   readonly digest: string;
   /** False when another run of the broker is to finish it. */
@@ -58,10 +57,10 @@ export interface Condition {
 export type LocalWrite = (ours: Condition) => Statement;
 
 export interface Rows {
-  /** The new row's id, the record that has the key already, or nothing when the disk took neither. */
-  claim(claim: Claim): Promise<number | FoundRecord | undefined>;
-  storeEvidence(rowId: number, evidence: Evidence, writes?: readonly LocalWrite[]): Promise<Stored>;
-  storeResult(rowId: number, verdict: Verdict, writes?: readonly LocalWrite[]): Promise<Stored>;
+  /** `claimed` now, or the record that has the key already, or nothing when the disk took neither. */
+  claim(claim: Claim): Promise<'claimed' | FoundRecord | undefined>;
+  storeEvidence(key: RecordKey, evidence: Evidence, writes?: readonly LocalWrite[]): Promise<Stored>;
+  storeResult(key: RecordKey, verdict: Verdict, writes?: readonly LocalWrite[]): Promise<Stored>;
   find(key: RecordKey): Promise<FoundRecord | undefined>;
   /** Takes over what an earlier run left open. Throws `Failure`. */
   adopt(namespace: Namespace): Promise<void>;
@@ -85,7 +84,7 @@ export const PAGE_KEPT_MS = 3_600_000;
 /** Pages discarded along with one result: enough to keep up, little enough to go unnoticed. */
 const DISCARDED_AT_ONCE = 32;
 
-const COLUMNS = 'id, request_id, digest, action, owner, status, event, accepted, result';
+const COLUMNS = 'request_id, digest, action, owner, status, event, accepted, result';
 
 export function openRows({ store, clock, log, owner }: RowsOptions): Rows {
   const numbers = new Map<string, number>();
@@ -102,7 +101,7 @@ export function openRows({ store, clock, log, owner }: RowsOptions): Rows {
     const known = numbers.get(name);
     if (known !== undefined) return known;
     const [found] = await store.read(select);
-    const number = wholeOf(found ?? (await store.write(insert, select))[1]?.[0] ?? {}, 'id');
+    const number = wholeOf(found ?? (await store.write(insert, select))[1]?.rows[0] ?? {}, 'id');
     numbers.set(name, number);
     return number;
   }
@@ -122,11 +121,11 @@ export function openRows({ store, clock, log, owner }: RowsOptions): Rows {
     return found;
   }
 
-  /** Goes on with a row of ours; the step returns it when it was. Others' writes come first: they see the row before. */
-  async function goOn(step: Statement, writes: readonly Statement[] = [], more: readonly Statement[] = []): Promise<Stored> {
+  /** Goes on with a row of ours, if it is. Others' writes come first: they see the row as it was before the step. */
+  async function goOn(step: Statement, writes: readonly Statement[], more: readonly Statement[] = []): Promise<Stored> {
     try {
-      const returned = await store.write(...writes, step, ...more);
-      return returned[writes.length]?.length === 1 ? 'stored' : 'fenced';
+      const written = await store.write(...writes, step, ...more);
+      return written[writes.length]?.changes === 1 ? 'stored' : 'fenced';
     } catch (error) {
       notStored(error);
       return 'not_stored';
@@ -145,27 +144,29 @@ export function openRows({ store, clock, log, owner }: RowsOptions): Rows {
       const event = evidence === undefined ? null : JSON.stringify(evidence.event);
       try {
         const number = await numberOf(key);
-        const [[row] = []] = await store.write(
+        const [written] = await store.write(
           sql(CLAIM, number, key.requestId, digest, action, turnId ?? null, owner, status, event, clock.now()),
         );
-        return row === undefined ? await find(key) : wholeOf(row, 'id');
+        return written?.changes === 1 ? 'claimed' : await find(key);
       } catch (error) {
         notStored(error);
         return undefined;
       }
     },
-    storeEvidence(rowId, evidence, writes = []) {
+    async storeEvidence(key, evidence, writes = []) {
       const accepted = evidence.action === ATTACHING ? verdictToText(evidence.accepted) : null;
-      const ours: Condition = { text: `EXISTS (SELECT 1 FROM journal WHERE ${SIGNABLE})`, params: [rowId, owner] };
-      return goOn(sql(EVIDENCE, JSON.stringify(evidence.event), accepted, rowId, owner), writes.map((write) => write(ours)));
+      const row = [await numberOf(key), key.requestId, owner];
+      const ours: Condition = { text: `EXISTS (SELECT 1 FROM journal WHERE ${SIGNABLE})`, params: row };
+      const sign = sql(EVIDENCE, JSON.stringify(evidence.event), accepted, ...row);
+      return await goOn(sign, writes.map((write) => write(ours)));
     },
-    storeResult(rowId, verdict, writes = []) {
-      const finish = sql(FINISH, verdictToText(verdict), rowId, owner);
-      const ours: Condition = { text: `EXISTS (SELECT 1 FROM journal WHERE ${FINISHABLE})`, params: [rowId, owner] };
+    async storeResult(key, verdict, writes = []) {
+      const row = [await numberOf(key), key.requestId, owner];
+      const ours: Condition = { text: `EXISTS (SELECT 1 FROM journal WHERE ${FINISHABLE})`, params: row };
       // Only reading fills the journal with pages, so reading is what makes room.
       const isPage = verdict.status === 'succeeded' && verdict.action === 'channel.read';
       const room = isPage ? [sql(DISCARD, clock.now() - PAGE_KEPT_MS, DISCARDED_AT_ONCE)] : [];
-      return goOn(finish, writes.map((write) => write(ours)), room);
+      return await goOn(sql(FINISH, verdictToText(verdict), ...row), writes.map((write) => write(ours)), room);
     },
     async adopt(namespace) {
       const text = "UPDATE journal SET owner = ? WHERE namespace = ? AND status <> 'done'";
@@ -185,21 +186,21 @@ export function openRows({ store, clock, log, owner }: RowsOptions): Rows {
 const CLAIM = `INSERT INTO journal
   (namespace, request_id, digest, action, turn, owner, status, event, claimed_at_ms)
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
-  ON CONFLICT (namespace, request_id) DO NOTHING RETURNING id`;
+  ON CONFLICT (namespace, request_id) DO NOTHING`;
 
-const SIGNABLE = "id = ? AND owner = ? AND status = 'claimed'";
-const EVIDENCE = `UPDATE journal SET status = 'signed', event = ?, accepted = ? WHERE ${SIGNABLE} RETURNING id`;
+const SIGNABLE = "namespace = ? AND request_id = ? AND owner = ? AND status = 'claimed'";
+const EVIDENCE = `UPDATE journal SET status = 'signed', event = ?, accepted = ? WHERE ${SIGNABLE}`;
 
 /** What was given up belongs to nobody: any run that sees its event may say so. */
-const FINISHABLE = `id = ? AND (owner = ? AND status <> 'done' OR json_extract(result, '$.status') = 'indeterminate')`;
-const FINISH = `UPDATE journal SET status = 'done', result = ? WHERE ${FINISHABLE} RETURNING id`;
+const FINISHABLE = `namespace = ? AND request_id = ?
+  AND (owner = ? AND status <> 'done' OR json_extract(result, '$.status') = 'indeterminate')`;
+const FINISH = `UPDATE journal SET status = 'done', result = ? WHERE ${FINISHABLE}`;
 
 const DISCARD = `UPDATE journal SET result = NULL WHERE id IN (
   SELECT id FROM journal WHERE action = 'channel.read' AND result IS NOT NULL AND claimed_at_ms < ? LIMIT ?)`;
 
 function recordOf(row: Row, { community, principal }: Namespace, owner: string): FoundRecord {
   return {
-    rowId: wholeOf(row, 'id'),
     key: { community, principal, requestId: textOf(row, 'request_id') },
     digest: textOf(row, 'digest'),
     ours: textOf(row, 'owner') === owner,
