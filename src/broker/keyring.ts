@@ -8,7 +8,7 @@
 import { createHmac } from 'node:crypto';
 import { Failure, refuse, shortId } from '../model/index.ts';
 import type { Pubkey, Random, Refusal } from '../model/index.ts';
-import { conversationKey, engramAddress, openText, publicKeyOf, sealText, signEvent } from '../nostr/index.ts';
+import { conversationKey, engramAddress, openText, publicKeyOf, sealText, signEventAs } from '../nostr/index.ts';
 import type { ConversationKey, EventTemplate, Opening, Sealing, VerifiedEvent } from '../nostr/index.ts';
 
 /** Every method throws (a bug) when the ring holds no key of the name `pubkey`. */
@@ -79,7 +79,8 @@ export function openKeyring(holders: readonly KeyHolder[], random: Random): Keyr
   }
 
   return {
-    sign: (pubkey, template) => signEvent(template, keyOf(pubkey), random.bytes(AUX_BYTES)),
+    // That they belong together was seen when the ring was opened.
+    sign: (pubkey, template) => signEventAs({ pubkey, secretKey: keyOf(pubkey) }, template, random.bytes(AUX_BYTES)),
     seal(pubkey, peer, plaintext) {
       const key = conversation(pubkey, peer);
       return key === undefined ? noPeer() : sealText(plaintext, key, random.bytes(NONCE_BYTES));

@@ -5,7 +5,7 @@
  * Signing is here as mathematics; only the broker (and the relay, for its own events) holds a key to sign with.
  */
 export { isXOnly, publicKeyOf } from './curve.ts';
-export { eventIdOf, parseEvent, signEvent, verifyEvent } from './event.ts';
+export { eventIdOf, parseEvent, signEvent, signEventAs, verifyEvent } from './event.ts';
 export type { EventTemplate, Tag, UnverifiedEvent, VerifiedEvent } from './event.ts';
 export { channelOf, destinationOf, firstValue, mentions, mentionsOf, replyTags, threadOf } from './tags.ts';
 export type { ThreadPlace } from './tags.ts';

@@ -3,6 +3,7 @@
  * conversation key and a nonce. Chance is a parameter; a payload that is none is a refusal, never an exception.
  * A text of 65,536 bytes and more carries NIP-44's extended length prefix.
  */
+import { isUtf8 } from 'node:buffer';
 import { createCipheriv, createHmac, timingSafeEqual } from 'node:crypto';
 import { refuse } from '../model/index.ts';
 import type { Pubkey, Refusal } from '../model/index.ts';
@@ -28,9 +29,6 @@ const OVERHEAD_BYTES = 1 + NONCE_BYTES + MAC_BYTES;
 const MIN_PAYLOAD_CHARACTERS = 132;
 const MAX_PAYLOAD_CHARACTERS =
   Math.ceil((OVERHEAD_BYTES + LONG_PREFIX_BYTES + paddedLength(NIP44_MAX_PLAINTEXT_BYTES)) / 3) * 4;
-
-// `ignoreBOM` keeps a byte order mark: what was sealed is what is opened.
-const DECODER = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /** NIP-44 "Encryption" 1. Undefined when either is no key. */
 export function conversationKey(secretKey: Uint8Array, peer: Pubkey): ConversationKey | undefined {
@@ -66,9 +64,8 @@ export function openText(payload: string, key: ConversationKey): Opening {
   if (payload.length < MIN_PAYLOAD_CHARACTERS || payload.length > MAX_PAYLOAD_CHARACTERS) {
     return refuse('payload', `payload: expected ${MIN_PAYLOAD_CHARACTERS} to ${MAX_PAYLOAD_CHARACTERS} characters`);
   }
-  const bytes = Buffer.from(payload, 'base64');
-  // Decoding skips what is no base64: only the one spelling of these bytes is taken.
-  if (bytes.toString('base64') !== payload) return refuse('payload', 'payload: expected base64');
+  const bytes = decodeBase64(payload);
+  if (bytes === undefined) return refuse('payload', 'payload: expected base64');
   if (bytes[0] !== VERSION) return refuse('version', 'payload: an encryption version that is not known');
   const nonce = bytes.subarray(1, 1 + NONCE_BYTES);
   const ciphertext = bytes.subarray(1 + NONCE_BYTES, -MAC_BYTES);
@@ -128,9 +125,21 @@ function unpadded(bytes: Buffer): Opening {
   // A long prefix for a short text would be a second form of the same message.
   const fits = (short !== 0 || size >= LONG_FROM_BYTES) && bytes.length === prefixBytes + paddedLength(size);
   if (!fits) return refuse('padding', 'payload: the padding is not that of its text');
-  try {
-    return { ok: true, plaintext: DECODER.decode(bytes.subarray(prefixBytes, prefixBytes + size)) };
-  } catch {
-    return refuse('text', 'payload: the text is not UTF-8');
-  }
+  const text = bytes.subarray(prefixBytes, prefixBytes + size);
+  // Not by a TextDecoder, which would drop a byte order mark: what was sealed is what is opened.
+  return isUtf8(text) ? { ok: true, plaintext: text.toString('utf8') } : refuse('text', 'payload: the text is not UTF-8');
+}
+
+/**
+ * The bytes of a text that is base64 in its one spelling, or undefined. Node's decoder skips what it does not know and
+ * takes the other alphabet, too; what it skipped is missing from the length, and the last four characters, where spare
+ * bits could differ, are compared.
+ */
+function decodeBase64(text: string): Buffer | undefined {
+  const bytes = Buffer.from(text, 'base64');
+  const padding = text.endsWith('==') ? 2 : Number(text.endsWith('='));
+  if (text.length % 4 !== 0 || bytes.length !== (text.length / 4) * 3 - padding) return undefined;
+  if (text.includes('-') || text.includes('_')) return undefined;
+  const last = bytes.length - (3 - padding);
+  return bytes.toString('base64', last) === text.slice(-4) ? bytes : undefined;
 }

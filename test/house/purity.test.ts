@@ -9,7 +9,7 @@ import { describe, expect, it } from 'vitest';
 import { importsOf, ROOT, sourceFiles } from './imports.ts';
 
 /** Modules that are functions of their arguments. `node:crypto` for what needs no chance: the names below may be taken from it. */
-const PURE_MODULES: ReadonlySet<string> = new Set(['node:crypto', 'tiny-secp256k1', 'nostr-tools/nip19', '@noble/curves/secp256k1.js']);
+const PURE_MODULES: ReadonlySet<string> = new Set(['node:buffer', 'node:crypto', 'tiny-secp256k1', 'nostr-tools/nip19', '@noble/curves/secp256k1.js']);
 const PURE_CRYPTO: ReadonlySet<string> = new Set(['hash', 'createCipheriv', 'createHmac', 'timingSafeEqual']);
 const IMPURE: ReadonlySet<string> = new Set([
   'process', 'Date', 'performance', 'setTimeout', 'setInterval', 'setImmediate', 'queueMicrotask', 'fetch', 'console',

@@ -159,6 +159,24 @@ describe('a payload that is none', () => {
     expect(opened(forged(padded))).toBe(code);
   });
 
+  it('has one spelling: no other text of any length decodes to it', () => {
+    for (const plaintext of ['x', 'x'.repeat(40), 'x'.repeat(70)]) {
+      const payload = sealed(plaintext);
+      const [bare, pad] = [payload.replace(/=+$/, ''), payload.slice(payload.replace(/=+$/, '').length)];
+      const spare = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
+      const next = spare[(spare.indexOf(bare.slice(-1)) + 1) % 64] ?? '';
+      const others = [
+        `${bare}=${pad}`, `${payload}=`, `${payload}====`, `${payload}AAAA`, `${bare.slice(0, 8)}=${bare.slice(8)}${pad}`,
+        `${bare.slice(0, -1)}${next}${pad}`, `${payload} `, `\n${payload}`, `${bare.slice(0, 8)}\u0100${bare.slice(8)}${pad}`,
+        ...(pad === '' ? [] : [bare, `${bare.slice(0, -4)}====${bare.slice(-4)}${pad}`]),
+      ];
+      for (const other of others) expect(opened(other)).toMatch(/^(payload|mac)$/);
+      // Spare bits of the last character are no second spelling.
+      if (pad !== '') expect(opened(`${bare.slice(0, -1)}${next}${pad}`)).toBe('payload');
+      expect(opened(payload)).toBe(`text ${plaintext}`);
+    }
+  });
+
   it('any flipped bit is noticed, and any text is answered', () => {
     for (let bit = 0; bit < bytes.length * 8; bit += 1) {
       expect(opened(flipped(bit >> 3, 1 << (bit & 7)))).toMatch(/^(version|mac)$/);
