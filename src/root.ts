@@ -265,7 +265,7 @@ function agentOptions({ agent, config, options, broker, store, recorder, onFatal
     hint: agent.adapter.standingRole,
     permission: ({ params }) => decidePermission(agent.permission, params).answer,
     plan: (credential) => {
-      recorder?.keepSecret(credential.token);
+      recorder?.keepCredential(credential.token);
       const ours = own(credential);
       return {
         agentName: agent.name, command, args, cwd: agent.cwd,

@@ -69,6 +69,11 @@ export class Recorder {
     this.#secrecy.known.tell(token);
   };
 
+  /** The same of an agent process's credential; the oldest of thousands are forgotten. */
+  readonly keepCredential = (token: string): void => {
+    this.#secrecy.known.tellCredential(token);
+  };
+
   /** The tape of one agent, whose settings its streams are recorded with. */
   tapeOf(settings: StreamSettings): Tape {
     const tape = new AgentTape({

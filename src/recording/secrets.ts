@@ -20,23 +20,30 @@ const HEX_RUN = /[0-9a-f]{64,}/gi;
 const TOKEN_RUN = /[A-Za-z0-9_-]{16,}/g;
 /** Windows of long runs that are looked at in one fixture; a text with more is too long to be sure of. */
 const MAX_WINDOWS = 100_000;
-/** Tokens remembered; the oldest is forgotten, when its process is long gone. */
-const MAX_KNOWN = 4_096;
+/** Credentials of agent processes that are remembered; the oldest is forgotten, when its process is long gone. */
+const MAX_CREDENTIALS = 4_096;
 
 /** SHA-256 digests of tokens, by the length of the token. */
 export class KnownSecrets {
   readonly #byLength = new Map<number, Set<string>>();
-  #count = 0;
+  /** Oldest first. */
+  readonly #credentials: { readonly length: number; readonly digest: string }[] = [];
 
-  /** Remembers a token of 16 characters or more by its digest alone; a shorter one could be any word. */
+  /** Remembers a token of 16 characters or more by its digest alone, for good; a shorter one could be any word. */
   tell(token: string): void {
     if (token.length < 16) return;
     const digests = this.#byLength.get(token.length) ?? new Set<string>();
-    if (!digests.has(hash('sha256', token, 'hex'))) this.#count += 1;
     digests.add(hash('sha256', token, 'hex'));
     this.#byLength.set(token.length, digests);
-    const [oldest] = digests;
-    if (this.#count > MAX_KNOWN && oldest !== undefined && digests.delete(oldest)) this.#count -= 1;
+  }
+
+  /** The same of a credential, until many later ones have been told: there is a new one with every process. */
+  tellCredential(token: string): void {
+    this.tell(token);
+    const [length, digest] = [token.length, hash('sha256', token, 'hex')];
+    this.#credentials.push({ length, digest });
+    const oldest = this.#credentials.length > MAX_CREDENTIALS ? this.#credentials.shift() : undefined;
+    if (oldest !== undefined) this.#byLength.get(oldest.length)?.delete(oldest.digest);
   }
 
   lengths(): readonly number[] {

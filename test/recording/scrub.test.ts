@@ -193,6 +193,21 @@ describe('a scrubbing', () => {
     expect(words.filter((word) => standing?.system?.includes(word))).toEqual([]);
   });
 
+  it('can be scrubbed again, and with what was not scrubbed before', async () => {
+    const silent = message({ content: '' });
+    const named = message({ content: `${'ab1'.repeat(30)} npub: ${toNpub(owner.pubkey)}`, tags: inThread(root.id) });
+    const all = [turn(input), turn({ ...rootTurn, events: [silent, named].map((event) => ({ event, rule: 'all' })) })];
+    const once = await scrubbed(all);
+    const twice = await scrubbed([...once, ...all]);
+    for (const one of twice) await expectGreen(one);
+    const [first, second] = [once, twice].map((fixtures) => fixtures.slice(0, 2).map((one) => (one.is === 'turn' ? one.turn.input : expect.fail(''))));
+    // The form of an npub stays; which one it is does not.
+    first?.forEach((before, index) => {
+      expect(leftOf(before, second?.[index] ?? expect.fail('')).filter((word) => word !== 'npub')).toEqual([]);
+    });
+    expect(twice.map(fixtureText)).toEqual((await scrubbed([...once, ...all])).map(fixtureText));
+  });
+
   it('keeps two messages apart that differ only in what is replaced by the same', async () => {
     const [one, other] = [message({ content: '\ue001' }), message({ content: '\ue002' })];
     const { events } = await scrubbedTurn({ ...rootTurn, events: [one, other].map((event) => ({ event, rule: 'all' })) });

@@ -44,6 +44,15 @@ describe('a secret', () => {
     expect(holds(text)).toBe(false);
   });
 
+  it('is a credential until thousands of later ones were told, and a token of the operator for good', () => {
+    const told = new KnownSecrets();
+    const credentials = Array.from({ length: 4_097 }, () => randomBytes(32).toString('base64url'));
+    told.tell(TOKEN);
+    for (const credential of credentials) told.tellCredential(credential);
+    expect([TOKEN, credentials[0] ?? '', credentials[1] ?? '', credentials[4_096] ?? ''].map((one) => holdsSecret([one], PEOPLE, told)))
+      .toEqual([true, false, true, true]);
+  });
+
   it('is expected of a text with more hex than can be looked through', () => {
     expect(holds('ab'.repeat(60_000))).toBe(true);
   });

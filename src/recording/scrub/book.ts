@@ -30,6 +30,8 @@ export class Book {
   readonly #hex = new Map<string, string>();
   readonly #names = new Map<string, number>();
   readonly #channelNames = new Map<string, number>();
+  /** No stand-in is one of these: what was scrubbed before holds stand-ins, and they may mean somebody else now. */
+  readonly #avoided = new Set<string>();
   /** Pubkeys of the fixtures: hex that is one of them means that person wherever it stands. */
   readonly #people = new Set<string>();
   /** The event of an id is made anew by the caller, once. */
@@ -44,8 +46,13 @@ export class Book {
     this.#people.add(key);
   }
 
+  /** Says what the fixtures hold of keys, ids, UUIDs and npubs, before anything is scrubbed. */
+  avoid(originals: Iterable<string>): void {
+    for (const one of originals) this.#avoided.add(one);
+  }
+
   key(key: string): StandInKey {
-    return remembered(this.#keys, key, (nth) => {
+    return this.#remembered(this.#keys, key, (nth) => {
       const secretKey = new Uint8Array(hash('sha256', `skep stand-in key ${nth}`, 'buffer'));
       const xOnly = publicKeyOf(secretKey);
       if (xOnly === undefined) throw new TypeError('scrub: a hash that is no secret key');
@@ -58,11 +65,11 @@ export class Book {
   }
 
   eventId(id: string): EventId {
-    return this.#remake(id) ?? remembered(this.#ids, id, (nth) => eventId(hash('sha256', `skep stand-in event ${nth}`, 'hex')));
+    return this.#remake(id) ?? this.#remembered(this.#ids, id, (nth) => eventId(hash('sha256', `skep stand-in event ${nth}`, 'hex')));
   }
 
   channel(id: string): ChannelId {
-    return remembered(this.#channels, id, (nth) => {
+    return this.#remembered(this.#channels, id, (nth) => {
       const hex = hash('sha256', `skep stand-in channel ${nth}`, 'hex');
       return channelId([hex.slice(0, 8), hex.slice(8, 12), `4${hex.slice(13, 16)}`, `8${hex.slice(17, 20)}`, hex.slice(20, 32)].join('-'));
     });
@@ -102,7 +109,7 @@ export class Book {
   #hexStandIn(hex: string): string {
     if (hex.length === 64 && this.#people.has(hex)) return this.pubkey(hex);
     if (hex.length === 64) return this.eventId(hex);
-    return remembered(this.#hex, hex, (nth) => {
+    return this.#remembered(this.#hex, hex, (nth) => {
       let chance = '';
       for (let block = 0; chance.length < hex.length; block += 1) chance += hash('sha256', `skep stand-in hex ${nth}.${block}`, 'hex');
       return Array.from(hex, (character, at) => {
@@ -111,16 +118,25 @@ export class Book {
       }).join('');
     });
   }
-}
 
-function remembered<T>(known: Map<string, T>, key: string, make: (nth: number) => T): T {
-  const found = known.get(key);
-  if (found !== undefined) return found;
-  const made = make(known.size + 1);
-  known.set(key, made);
-  return made;
+  #remembered<T extends StandInKey | string>(known: Map<string, T>, key: string, make: (nth: string) => T): T {
+    const found = known.get(key);
+    if (found !== undefined) return found;
+    const nth = String(known.size + 1);
+    let made = make(nth);
+    for (let again = 1; this.#isAvoided(made); again += 1) made = make(`${nth}.${again}`);
+    known.set(key, made);
+    return made;
+  }
+
+  #isAvoided(made: StandInKey | string): boolean {
+    if (typeof made === 'string') return this.#avoided.has(made);
+    return this.#avoided.has(made.pubkey) || this.#avoided.has(toNpub(made.pubkey));
+  }
 }
 
 function numbered(numbers: Map<string, number>, name: string): number {
-  return remembered(numbers, name, (nth) => nth);
+  const number = numbers.get(name) ?? numbers.size + 1;
+  numbers.set(name, number);
+  return number;
 }

@@ -15,8 +15,8 @@ export function leftOver(original: Fixture, scrubbed: Fixture): string | undefin
   return left === undefined ? undefined : left.startsWith('npub') ? 'an npub' : left.includes('-') ? 'a UUID' : 'a key or id';
 }
 
-/** What was put in, and not what came of it: a hash of words that are skep's own is the same before and after. */
-function telltales(fixture: Fixture): readonly string[] {
+/** Keys, ids, UUIDs and npubs, in lowercase: of what was put in, and not what came of it: a hash of words that are skep's own is the same before and after. */
+export function telltales(fixture: Fixture): readonly string[] {
   const given = fixture.is === 'turn' ? fixture.turn.input : [fixture.stream.settings, fixture.stream.steps];
   const text = JSON.stringify(given, (member, value: unknown) => (KEPT.has(member) ? '' : value));
   return (text.match(TELLTALES) ?? []).map((found) => found.toLowerCase());

@@ -7,7 +7,7 @@
 import { compileTurn } from '../../../compiler/index.ts';
 import type { Fixture } from '../../replay/index.ts';
 import { Events } from './events.ts';
-import { leftOver } from './left-over.ts';
+import { leftOver, telltales } from './left-over.ts';
 import { scrubStream, tellStream } from './stream.ts';
 import { scrubTurn, tellTurn } from './turn.ts';
 
@@ -25,6 +25,7 @@ export async function scrubFixtures(
 ): Promise<{ readonly ok: true; readonly fixtures: readonly Fixture[] } | NotScrubbed> {
   const events = new Events();
   for (const one of fixtures) {
+    events.book.avoid(telltales(one));
     if (one.is === 'turn') tellTurn(one.turn.input, events);
     else tellStream(one.stream, events);
   }
