@@ -9,7 +9,7 @@ import {
   childEnvironment, ENV_CREDENTIAL, ENV_ENDPOINT, ENV_PROCESS, hasProgram, reapLeftovers,
 } from './acp/index.ts';
 import { openBroker } from './broker/index.ts';
-import type { AgentIdentity, Broker, SessionCredential } from './broker/index.ts';
+import type { AgentIdentity, Broker, BrokerOptions, SessionCredential } from './broker/index.ts';
 import { buzzServer } from './buzz-server.ts';
 import type { AgentConfig, Config } from './config/index.ts';
 import { lockDataDirectory, openControl, socketPathOf } from './control/index.ts';
@@ -107,6 +107,7 @@ async function openRooms(
 
   const broker = await openBroker({
     relayUrl, identities: config.agents.map(identityOf), store, clock, steadyClock, random, log,
+    ...listening(config.broker),
     // The box may listen on another port each time; it is its key that makes it the same community.
     ...(relay && { community: `embedded:${relay.pubkey}` }),
   });
@@ -202,6 +203,10 @@ function embeddedRelay(
       ],
     })),
   });
+}
+
+function listening({ address, port, tls, endpoint }: Config['broker']): Pick<BrokerOptions, 'address' | 'port' | 'tls' | 'publicUrl'> {
+  return { address, port, ...(tls && { tls }), ...(endpoint && { publicUrl: endpoint }) };
 }
 
 function identityOf({ name, pubkey, secretKey, owner, attestation, channels, subscribe }: AgentConfig): AgentIdentity {

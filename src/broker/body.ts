@@ -10,8 +10,9 @@ export type Body =
   /** The client went away, or was too slow and was cut off. */
   | { readonly status: 'broken' };
 
-export function readBody(incoming: IncomingMessage, maxBytes: number): Promise<Body> {
-  if (Number(incoming.headers['content-length'] ?? 0) > maxBytes) return Promise.resolve({ status: 'too_large' });
+/** `declaredBytes` is what the head says, 0 where it says nothing. */
+export function readBody(incoming: IncomingMessage, declaredBytes: number, maxBytes: number): Promise<Body> {
+  if (declaredBytes > maxBytes) return Promise.resolve({ status: 'too_large' });
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
     let length = 0;

@@ -14,6 +14,7 @@ import { openDispatch } from './dispatch.ts';
 import { openFeed } from './feed/index.ts';
 import type { Feed } from './feed/index.ts';
 import { openHost } from './host.ts';
+import type { Host, HostOptions, Identification } from './host.ts';
 import { openJournal, openPursuit } from './journal/index.ts';
 import type { Journal, Pursuit } from './journal/index.ts';
 import { openKeyring } from './keyring.ts';
@@ -42,10 +43,14 @@ export interface BrokerOptions {
   readonly openUpstream?: typeof openUpstream;
   /** In the place of asking the real relay for its key. */
   readonly openRelaySelf?: typeof openRelaySelf;
-  /** 127.0.0.1 (the default) or ::1. */
+  /** Where the endpoint listens: 127.0.0.1 (the default), ::1, or with `tls` any address. */
   readonly address?: string;
   /** 0, the default, lets the system choose. */
   readonly port?: number;
+  /** Programs outside then come in by TLS; agents that skep runs keep a loopback address of their own. */
+  readonly tls?: Identification;
+  /** The URL by which programs outside reach it, where that is not its own address. */
+  readonly publicUrl?: string;
 }
 
 interface Member {
@@ -61,7 +66,7 @@ const COMMIT_GRACE_MS = 1_000;
 
 /** Throws `Failure`: `config` for an unusable URL, key or address, `listen`, or the store's own. */
 export async function openBroker(options: BrokerOptions): Promise<Broker> {
-  const { identities, store, clock, steadyClock, random, log, address, port } = options;
+  const { identities, store, clock, steadyClock, random, log } = options;
   const relay = normalizeRelayUrl(options.relayUrl);
   if (!relay.ok) throw new Failure('config', relay.detail);
   refuseTwins(identities);
@@ -83,12 +88,10 @@ export async function openBroker(options: BrokerOptions): Promise<Broker> {
   });
   for (const { pubkey } of identities) await journal.adopt({ community, principal: pubkey });
 
-  const host = await openHost({
+  const hosts = await openHosts(options, {
     dispatch: openDispatch({ sessions, journal, agentOf: (principal) => members.get(principal)?.agent, log }),
     log,
     after: (ms, callback) => steadyClock.wake(later(steadyClock.now(), ms), callback),
-    ...(address === undefined ? {} : { address }),
-    ...(port === undefined ? {} : { port }),
   });
 
   // One for all agents: it is one relay.
@@ -101,7 +104,7 @@ export async function openBroker(options: BrokerOptions): Promise<Broker> {
       cursors,
       relaySelf,
     });
-    const link = openLink({ ...opened, journal, sessions, endpoint: host.endpoint });
+    const link = openLink({ ...opened, journal, sessions, endpoint: hosts.endpoint });
     members.set(identity.pubkey, { ...opened, link });
     // What an earlier run left in doubt; it waits for the connection by itself.
     void opened.pursuit.pass();
@@ -110,7 +113,7 @@ export async function openBroker(options: BrokerOptions): Promise<Broker> {
   let closed: Promise<void> | undefined;
   async function close(graceMs: number): Promise<void> {
     const endMs = later(steadyClock.now(), graceMs);
-    await host.close(graceMs);
+    await hosts.close(graceMs);
     const left = Math.max(0, endMs - steadyClock.now());
     await Promise.all([...members.values()].map(({ agent }) => agent.telemetry.close(left)));
     sessions.closeAll();
@@ -123,10 +126,43 @@ export async function openBroker(options: BrokerOptions): Promise<Broker> {
   }
 
   return {
-    endpoint: host.endpoint,
+    endpoint: hosts.endpoint,
+    publicEndpoint: hosts.publicEndpoint,
     link: (agent) => memberOf(agent).link,
     close: (graceMs) => (closed ??= close(graceMs)),
   };
+}
+
+interface Hosts extends Host {
+  readonly publicEndpoint: string;
+}
+
+/** With TLS there are two: what a certificate is good for is no matter of the agents that run here. */
+async function openHosts({ address, port, tls, publicUrl }: BrokerOptions, common: HostOptions): Promise<Hosts> {
+  const outside = {
+    ...common,
+    ...(address === undefined ? {} : { address }),
+    ...(port === undefined ? {} : { port }),
+    ...(publicUrl === undefined ? {} : { endpoint: publicUrl }),
+  };
+  if (tls === undefined) {
+    const host = await openHost(outside);
+    return { ...host, publicEndpoint: publicUrl ?? host.endpoint };
+  }
+  const inside = await openHost(common);
+  try {
+    const host = await openHost({ ...outside, tls });
+    return {
+      endpoint: inside.endpoint,
+      publicEndpoint: publicUrl ?? host.endpoint,
+      close: async (graceMs) => {
+        await Promise.all([inside.close(graceMs), host.close(graceMs)]);
+      },
+    };
+  } catch (error) {
+    await inside.close(0);
+    throw error;
+  }
 }
 
 interface Shared {

@@ -115,8 +115,10 @@ export interface AgentLink {
 }
 
 export interface Broker {
-  /** `http://127.0.0.1:<port>`, the NIP-BA endpoint without its path. */
+  /** `http://127.0.0.1:<port>`, the NIP-BA endpoint without its path, for the agents that skep runs. */
   readonly endpoint: string;
+  /** The same for programs that skep does not run: with TLS, or where a proxy stands in front, another. */
+  readonly publicEndpoint: string;
   link(agent: Pubkey): AgentLink;
   /** Stops taking actions, lets those under way end within `graceMs`, closes sockets. Closing twice is closing once. */
   close(graceMs: number): Promise<void>;

@@ -7,6 +7,7 @@ export interface Config {
   /** The file itself. */
   readonly file: string;
   readonly relay: RelayConfig;
+  readonly broker: BrokerConfig;
   readonly dataDirectory: string;
   readonly logLevel: LogLevel;
   /** How long turns in flight may go on after the first signal, 0..600000. */
@@ -30,6 +31,18 @@ export type RelayConfig =
       readonly publicUrl?: string;
       readonly channels: readonly EmbeddedChannel[];
     };
+
+/** Where the broker's endpoint listens. */
+export interface BrokerConfig {
+  /** 127.0.0.1, ::1, or with `tls` any address. */
+  readonly address: string;
+  /** 0 takes a free port. */
+  readonly port: number;
+  /** PEM texts that belong together and are good at the time of loading. */
+  readonly tls?: { readonly cert: string; readonly key: string };
+  /** What programs outside connect to: a URL without a path. */
+  readonly endpoint?: string;
+}
 
 export interface EmbeddedChannel {
   readonly id: ChannelId;

@@ -20,14 +20,18 @@ export function readKeyFile(
   const label = keyFileName(writtenPath);
   const read = readSmallFile(path, label, MAX_KEY_FILE_BYTES);
   if (!read.ok) return read;
-  const mode = read.stats.mode & 0o777;
-  if ((mode & OTHERS) !== 0) {
-    const octal = mode.toString(8).padStart(4, '0');
-    const file = shown(label);
-    return no(`${file} has mode ${octal}, expected 0600: others can read or change it; chmod 600 ${file}`);
-  }
+  const open = othersMayRead(read.stats, label);
+  if (open !== undefined) return no(open);
   const key = parseSecretKey(read.text);
   return key.ok ? key : no(`${shown(label)}: ${key.detail}`);
+}
+
+/** Why a secret in that file is none any more, or undefined. */
+export function othersMayRead(stats: Stats, label: string): string | undefined {
+  const mode = stats.mode & 0o777;
+  if ((mode & OTHERS) === 0) return undefined;
+  const file = shown(label);
+  return `${file} has mode ${mode.toString(8).padStart(4, '0')}, expected 0600: others can read or change it; chmod 600 ${file}`;
 }
 
 type ReadText =

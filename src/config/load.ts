@@ -11,10 +11,10 @@ import type { Config } from './config.ts';
 import { parseSource } from './document.ts';
 import type { Path, SourceDocument } from './document.ts';
 import { readSmallFile } from './files.ts';
+import type { Fail } from './fail.ts';
 import { UNKNOWN_MEMBER } from './leaf.ts';
 import { shown } from './found.ts';
 import { resolveConfig } from './resolve.ts';
-import type { Fail } from './resolve.ts';
 import { schema } from './schema.ts';
 import { warningsOf } from './warnings.ts';
 
@@ -24,6 +24,8 @@ const MAX_FILE_BYTES = 1_048_576;
 /** What the machine can bear; a parameter so that a test can hold it. */
 export interface Machine {
   readonly cores: number;
+  /** Unix time, for what expires; now, unless told otherwise. */
+  readonly nowMs?: number;
 }
 
 /** Throws `Failure('config')` with a one-line message. Reads the key files it names and nothing else. */
@@ -40,8 +42,9 @@ export function loadConfig(path: string, machine: Machine = { cores: availablePa
     const { path: member, message } = firstOf(checked.error.issues, parsed.source);
     return fail(member, message);
   }
-  const config = resolveConfig(resolve(path), checked.data, fail);
-  return { ...config, warnings: warningsOf(config, machine.cores) };
+  const nowMs = machine.nowMs ?? Date.now();
+  const config = resolveConfig(resolve(path), checked.data, { nowMs, fail });
+  return { ...config, warnings: warningsOf(config, { cores: machine.cores, nowMs }) };
 }
 
 interface Told {

@@ -8,18 +8,17 @@ import { MAX_SOCKET_PATH_BYTES, socketPathOf } from '../control/index.ts';
 import type { Pubkey } from '../model/index.ts';
 import type { Attestation } from '../nostr/index.ts';
 import { checkAttestation } from '../nostr/index.ts';
+import { resolveBroker } from './broker.ts';
 import type { AgentConfig, Config, RelayConfig } from './config.ts';
 import type { Path } from './document.ts';
 import { formatDuration } from './duration.ts';
+import type { Fail, Resolving } from './fail.ts';
 import { readKeyFile, readSmallFile, reasonOf } from './files.ts';
 import { holdsSecretKey, shown } from './found.ts';
-import { embeddedDefaults, MAX_INSTRUCTIONS_BYTES } from './schema.ts';
+import { brokerDefaults, embeddedDefaults, MAX_INSTRUCTIONS_BYTES } from './schema.ts';
 import type { Written, WrittenAgent } from './schema.ts';
 
-/** Throws the failure that names file, line and member. */
-export type Fail = (path: Path, sentence: string) => never;
-
-export function resolveConfig(file: string, written: Written, fail: Fail): Omit<Config, 'warnings'> {
+export function resolveConfig(file: string, written: Written, { nowMs, fail }: Resolving): Omit<Config, 'warnings'> {
   const folder = dirname(file);
   const dataDirectory = resolve(folder, written.data);
   const socketBytes = Buffer.byteLength(socketPathOf(dataDirectory));
@@ -31,7 +30,7 @@ export function resolveConfig(file: string, written: Written, fail: Fail): Omit<
   refuseTwins(agents, fail);
   const relay = resolveRelay(written, fail);
   return {
-    file, relay, dataDirectory, logLevel: written.log, graceMs: written.grace, agents,
+    file, relay, broker: resolveBroker(folder, written.broker ?? brokerDefaults, { nowMs, fail }), dataDirectory, logLevel: written.log, graceMs: written.grace, agents,
     ...(written.record === undefined ? {} : { recordDirectory: resolve(folder, written.record) }),
   };
 }

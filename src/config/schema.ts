@@ -58,6 +58,38 @@ const embedded = closed(
   'a mapping of port, host, url and channels',
 );
 
+const address = leaf('an IP address', (value) =>
+  typeof value === 'string' && isIP(value) !== 0 && !value.includes('%') ? value : undefined);
+
+/** A bearer credential goes there: in the clear only where no other machine can listen. */
+const endpoint = leaf('an https URL without a path, or http on a loopback address', (value) => {
+  const url = typeof value === 'string' && URL.canParse(value) ? new URL(value) : undefined;
+  if (url === undefined || url.username !== '' || url.password !== '') return undefined;
+  const { protocol, hostname, origin, href } = url;
+  const isSafe = protocol === 'https:' || (protocol === 'http:' && isLoopbackName(hostname));
+  return isSafe && href === `${origin}/` ? origin : undefined;
+});
+
+function isLoopbackName(hostname: string): boolean {
+  return ['localhost', '127.0.0.1', '[::1]'].includes(hostname);
+}
+
+const broker = closed(
+  {
+    address: address.default('127.0.0.1'),
+    port: count(0, 65_535).default(0),
+    tls: closed(
+      {
+        cert: text('the path of a file that holds a certificate chain (PEM)'),
+        key: text('the path of a file that holds its private key (PEM)'),
+      },
+      'a mapping of cert and key',
+    ).optional(),
+    endpoint: endpoint.optional(),
+  },
+  'a mapping of address, port, tls and endpoint',
+);
+
 const argument = text('a text', 32_768);
 const args = list(argument, { min: 0, max: 256, expected: 'a list of at most 256 texts' });
 const custom = closed(
@@ -136,6 +168,7 @@ export const schema = closed(
     relay,
     data: text('a directory').default('.skep'),
     embedded: embedded.optional(),
+    broker: broker.optional(),
     log: word(LOG_LEVELS).default('info'),
     grace: duration(0, 600_000).default(30_000),
     record: text('a directory').optional(),
@@ -147,3 +180,4 @@ export const schema = closed(
 export type Written = z.output<typeof schema>;
 export type WrittenAgent = Written['agents'][number];
 export const embeddedDefaults = embedded.parse({});
+export const brokerDefaults = broker.parse({});

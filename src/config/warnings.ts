@@ -1,10 +1,19 @@
 /** What a config may say and yet deserves a word at start. */
+import { dayOf, endOf } from './broker.ts';
 import type { AgentConfig, Config } from './config.ts';
 
 /** Agent programs wait for the network most of the time; beyond this many a core they wait for each other. */
 const PROCESSES_A_CORE = 4;
 
-export function warningsOf(config: Omit<Config, 'warnings'>, cores: number): readonly string[] {
+/** Time enough to get another one. */
+const EXPIRES_SOON_MS = 14 * 86_400_000;
+
+interface Circumstances {
+  readonly cores: number;
+  readonly nowMs: number;
+}
+
+export function warningsOf(config: Omit<Config, 'warnings'>, { cores, nowMs }: Circumstances): readonly string[] {
   const processes = config.agents.reduce((sum, agent) => sum + agent.processes, 0);
   const most = cores * PROCESSES_A_CORE;
   const machine = `${cores} ${cores === 1 ? 'core' : 'cores'}`;
@@ -12,6 +21,7 @@ export function warningsOf(config: Omit<Config, 'warnings'>, cores: number): rea
   return [
     ...(processes > most ? [crowded] : []),
     ...relayWarnings(config.relay),
+    ...brokerWarnings(config.broker, nowMs),
     ...config.agents.flatMap(agentWarnings),
   ];
 }
@@ -24,6 +34,13 @@ function relayWarnings(relay: Config['relay']): readonly string[] {
   const { protocol, hostname } = new URL(relay.url);
   const plain = protocol === 'ws:' && !isLoopback(hostname);
   return plain ? ['the relay is reached over ws://, unencrypted; use wss://'] : [];
+}
+
+function brokerWarnings({ tls }: Config['broker'], nowMs: number): readonly string[] {
+  const endMs = tls === undefined ? Infinity : endOf(tls.cert);
+  return endMs - nowMs > EXPIRES_SOON_MS
+    ? []
+    : [`broker.tls: the certificate expires on ${dayOf(endMs)}; a new one is read at the next start`];
 }
 
 function agentWarnings({ name, respondTo, permission }: AgentConfig): readonly string[] {

@@ -17,6 +17,7 @@ describe('a config', () => {
     const { agents, ...rest } = load(directory);
     expect(rest).toEqual({
       file: join(directory, 'skep.yaml'),
+      broker: { address: '127.0.0.1', port: 0 },
       relay: { type: 'embedded', host: '127.0.0.1', port: 7447, channels: [] },
       dataDirectory: join(directory, '.skep'),
       logLevel: 'info',
@@ -321,7 +322,7 @@ describe('durations', () => {
 it('documents every member', () => {
   const page = readFileSync(new URL('../../docs/configuration.md', import.meta.url), 'utf8');
   const known = (yaml: string): readonly string[] => (/known here: (.*)$/.exec(told(yaml))?.[1] ?? '').split(', ');
-  const members = [...known(`relay: x\nzzzzzzzzzzzz: 1`), ...known('relay: embedded\nembedded: { zzzzzzzzzzzz: 1 }'), ...known(oneAgent('zzzzzzzzzzzz: 1'))];
+  const members = [...known(`relay: x\nzzzzzzzzzzzz: 1`), ...known('relay: embedded\nembedded: { zzzzzzzzzzzz: 1 }'), ...known('relay: embedded\nbroker: { zzzzzzzzzzzz: 1 }'), ...known(oneAgent('zzzzzzzzzzzz: 1'))];
   expect(members.length).toBeGreaterThan(20);
   for (const member of members) expect(page, member).toContain(`\`${member}\``);
 });

@@ -85,7 +85,7 @@ function succeededOf(name: ActionName): Field<unknown> {
  * cannot carry: an unpaired surrogate, an integer beyond its width.
  */
 export function writeResult(result: BrokerResult): Uint8Array {
-  return new TextEncoder().encode(textOf(result));
+  return Buffer.from(textOf(result));
 }
 
 function textOf(result: BrokerResult): string {

@@ -54,6 +54,9 @@ const CHANNEL = new RegExp(`^(?:${HYPHENATED}|[0-9a-fA-F]{32}|\\{${HYPHENATED}\\
 const GROUPS = /^(.{8})(.{4})(.{4})(.{4})(.{12})$/;
 
 function parseChannel(text: string): ChannelId | undefined {
+  // Almost every one is in its output form already.
+  const canonical = asChannelId(text);
+  if (canonical !== undefined) return canonical;
   if (!CHANNEL.test(text)) return undefined;
   const digits = text.replace('urn:uuid:', '').replace(/[{}-]/g, '').toLowerCase();
   return asChannelId(digits.replace(GROUPS, '$1-$2-$3-$4-$5'));
@@ -139,15 +142,16 @@ function decimal(value: bigint, min: bigint, max: bigint): string {
 
 /** An integer of at most 32 bits, `min` to `max`. */
 export function unsigned(min: number, max: number): Field<number> {
-  const [low, high] = [BigInt(min), BigInt(max)];
   return {
     read(value, path) {
-      const parsed = value.type === 'number' ? integer(value.lexeme, low, high) : undefined;
-      return parsed === undefined
-        ? mismatch(path, describe(value), `an integer ${min} to ${max}`)
-        : accept(Number(parsed));
+      // 20 digits are beyond what a JavaScript number holds, and then beyond 32 bits by far.
+      const parsed = value.type === 'number' && INTEGER.test(value.lexeme) ? Number(value.lexeme) : NaN;
+      return parsed >= min && parsed <= max ? accept(parsed) : mismatch(path, describe(value), `an integer ${min} to ${max}`);
     },
-    write: (value) => decimal(BigInt(value), low, high),
+    write(value) {
+      if (Number.isInteger(value) && value >= min && value <= max) return String(value);
+      throw new RangeError(`integer: found ${value}, expected ${min} to ${max}`);
+    },
   };
 }
 

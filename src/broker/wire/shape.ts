@@ -3,8 +3,7 @@
  * table of members; it reads and writes in the order of the table, so equal values give equal bytes.
  */
 import { accept, describe, mismatch } from './field.ts';
-import type { Field, Reading } from './field.ts';
-import type { JsonValue } from './json.ts';
+import type { Field } from './field.ts';
 import { boolean, oneOf, unsigned } from './scalars.ts';
 import { shown } from './text.ts';
 
@@ -52,19 +51,23 @@ export function version(number: number): Constant<number> {
 
 /** An object of exactly these members. */
 export function object<M extends Members>(members: M): Field<ObjectOf<M>> {
-  const table = Object.entries<Member<unknown>>(members);
-  const names = new Set(table.map(([name]) => name));
+  const table = Object.entries<Member<unknown>>(members).map(([name, member]) => rowOf(name, member));
+  const names = new Set(table.map(({ name }) => name));
   return {
     read(value, path) {
       if (value.type !== 'object') return mismatch(path, describe(value), 'an object');
-      const [twice] = value.repeated;
+      const twice = value.repeated[0];
       if (twice !== undefined) return mismatch(inside(path, shown(twice)), 'the member twice', 'once');
       const result: Record<string, unknown> = {};
-      for (const [name, member] of table) {
+      for (const { name, field, sort } of table) {
         const found = value.members.get(name);
-        const reading = readMember(member, found, inside(path, name));
+        if (found === undefined) {
+          if (sort !== 'optional') return mismatch(inside(path, name), 'nothing', 'the member');
+          continue;
+        }
+        const reading = field.read(found, inside(path, name));
         if (!reading.ok) return reading;
-        if (found !== undefined && !('constant' in member)) result[name] = reading.value;
+        if (sort !== 'constant') result[name] = reading.value;
       }
       for (const name of value.members.keys()) {
         if (!names.has(name)) return mismatch(inside(path, shown(name)), 'a member', 'none of that name');
@@ -72,27 +75,31 @@ export function object<M extends Members>(members: M): Field<ObjectOf<M>> {
       return accept(result as ObjectOf<M>); // each member of the table was read, so this is the object it describes
     },
     write(value) {
-      const given = new Map(Object.entries<unknown>(value));
-      const written = table.flatMap(([name, member]) => writeMember(name, member, given.get(name)));
-      return `{${written.join(',')}}`;
+      const given: Readonly<Record<string, unknown>> = value;
+      let text = '';
+      for (const { name, field, sort, fixed } of table) {
+        const member = given[name];
+        if (sort === 'optional' && (member === undefined || member === fixed)) continue;
+        text += `${text === '' ? '' : ','}"${name}":${field.write(sort === 'constant' ? fixed : member)}`;
+      }
+      return `{${text}}`;
     },
   };
 }
 
-function readMember(member: Member<unknown>, found: JsonValue | undefined, path: string): Reading<unknown> {
-  if (found !== undefined) return fieldOf(member).read(found, path);
-  return 'optional' in member ? accept(undefined) : mismatch(path, 'nothing', 'the member');
+/** A member as both directions look at it, worked out once: asking what it is costs more than reading it. */
+interface Row {
+  readonly name: string;
+  readonly field: Field<unknown>;
+  readonly sort: 'required' | 'optional' | 'constant';
+  /** Of a constant its value, of an optional member the value that the writer leaves out. */
+  readonly fixed: unknown;
 }
 
-function fieldOf(member: Member<unknown>): Field<unknown> {
-  if ('optional' in member) return member.optional;
-  return 'constant' in member ? member.field : member;
-}
-
-function writeMember(name: string, member: Member<unknown>, value: unknown): readonly string[] {
-  if ('constant' in member) return [`"${name}":${member.field.write(member.constant)}`];
-  if ('optional' in member && (value === undefined || value === member.omitWhen)) return [];
-  return [`"${name}":${fieldOf(member).write(value)}`];
+function rowOf(name: string, member: Member<unknown>): Row {
+  if ('optional' in member) return { name, field: member.optional, sort: 'optional', fixed: member.omitWhen };
+  if ('constant' in member) return { name, field: member.field, sort: 'constant', fixed: member.constant };
+  return { name, field: member, sort: 'required', fixed: undefined };
 }
 
 function inside(path: string, name: string): string {

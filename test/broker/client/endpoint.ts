@@ -8,7 +8,7 @@ import { expect, onTestFinished } from 'vitest';
 import { openClientOn } from '../../../src/broker/client/index.ts';
 import type { BrokerClient, ClientLimits, ClientOptions, ClientParts } from '../../../src/broker/client/index.ts';
 import { steadyClock, systemRandom } from '../../../src/system/index.ts';
-import { CERTIFICATE, KEY } from './certificate.ts';
+import { CERTIFICATE, KEY } from '../../setup/certificate.ts';
 
 export const CREDENTIAL = 'the-Credential_of.this~test-0123456789+/=';
 

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { CHANNEL } from '../people.ts';
-import { CERTIFICATE } from './certificate.ts';
+import { CERTIFICATE } from '../../setup/certificate.ts';
 import { clientOf, CREDENTIAL, endpoint, plain, posted, secureEndpoint } from './endpoint.ts';
 
 /** Where a package may name itself. */

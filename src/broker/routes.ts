@@ -1,0 +1,113 @@
+/**
+ * The road of a request from its head to its answer. What cannot be a correlated verdict (a strange host, origin, path,
+ * method or content type, a body too long or too slow, no request id) is a plain HTTP error here, and neither executed
+ * nor recorded. Every verdict is HTTP 200. No CORS: no page may read an answer. NIP-BA "Session and transport".
+ *
+ * Straight on `node:http`: one path and one method need no framework, and one would cost as much as all the checks.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { unreachable } from '../model/index.ts';
+import type { Log } from '../model/index.ts';
+import { readBody } from './body.ts';
+import type { Dispatch } from './dispatch.ts';
+import { isJson, pathOf, readHead, tokenOf } from './request-head.ts';
+import type { Door, Head } from './request-head.ts';
+import { REQUEST_LIMITS } from './wire/index.ts';
+
+const PATH = '/v1/action';
+/** Beyond it copying an answer costs more than a second write. */
+const MAX_JOINED_BYTES = 16_384;
+
+export interface RouteOptions {
+  readonly door: Door;
+  readonly dispatch: Dispatch;
+  readonly log: Log;
+  /** Requests between their head and their answer. */
+  readonly maxRequests: number;
+}
+
+/** Answers every request it is given. */
+export type Routes = (incoming: IncomingMessage, response: ServerResponse) => void;
+
+/** `bytes` are a verdict; anything else is one line of text. */
+type Answer =
+  | { readonly httpStatus: 200; readonly bytes: Uint8Array }
+  | { readonly httpStatus: number; readonly detail: string; readonly headers?: Readonly<Record<string, string>> };
+
+export function openRoutes({ door, dispatch, log, maxRequests }: RouteOptions): Routes {
+  let requests = 0;
+
+  async function answerTo(incoming: IncomingMessage): Promise<Answer> {
+    const head = readHead(incoming.url ?? '', incoming.rawHeaders);
+    const refusal = refusalOf(head, incoming, door);
+    if (refusal !== undefined) return refusal;
+    if (requests >= maxRequests) return { httpStatus: 503, detail: 'too many requests at once' };
+    requests += 1;
+    try {
+      const body = await readBody(incoming, Number(head.contentLength[0] ?? 0), REQUEST_LIMITS.maxBytes);
+      switch (body.status) {
+        case 'too_large':
+          return {
+            httpStatus: 413, detail: `expected a body of at most ${REQUEST_LIMITS.maxBytes} bytes`, headers: { connection: 'close' },
+          };
+        case 'broken':
+          return { httpStatus: 400, detail: 'the body ended early' };
+        case 'whole':
+          return answerOf(await dispatch(tokenOf(head), body.bytes));
+        default:
+          return unreachable(body);
+      }
+    } finally {
+      requests -= 1;
+    }
+  }
+
+  return (incoming, response) => {
+    answerTo(incoming)
+      .catch((error: unknown): Answer => {
+        log.error('broker: a request ended in a fault', { error });
+        return { httpStatus: 500, detail: 'an unexpected fault in the broker' };
+      })
+      .then((answer) => { send(answer, response); })
+      .catch((error: unknown) => {
+        log.error('broker: an answer could not be sent', { error });
+        response.destroy();
+      });
+  };
+}
+
+function refusalOf(head: Head, { socket, method }: IncomingMessage, door: Door): Answer | undefined {
+  const refused = door.refusalOf(head, socket);
+  if (refused !== undefined) return refused;
+  if (pathOf(head) !== PATH) return { httpStatus: 404, detail: 'not found' };
+  if (method !== 'POST') return { httpStatus: 405, detail: 'expected POST', headers: { allow: 'POST' } };
+  return isJson(head) ? undefined : { httpStatus: 415, detail: 'expected Content-Type: application/json' };
+}
+
+function answerOf(reply: Awaited<ReturnType<Dispatch>>): Answer {
+  switch (reply.type) {
+    case 'verdict':
+      return { httpStatus: 200, bytes: reply.bytes };
+    case 'uncorrelated':
+      return { httpStatus: 400, detail: reply.detail };
+    case 'busy':
+      return { httpStatus: 503, detail: reply.detail };
+    default:
+      return unreachable(reply);
+  }
+}
+
+function send(answer: Answer, response: ServerResponse): void {
+  if ('bytes' in answer) {
+    const { httpStatus, bytes } = answer;
+    response.writeHead(httpStatus, { 'content-type': 'application/json', 'content-length': bytes.length });
+    // A text goes out in one write with the head, which is half of what an answer costs; Latin-1 is byte for byte.
+    if (bytes.length <= MAX_JOINED_BYTES) response.end(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1'), 'latin1');
+    else response.end(bytes);
+    return;
+  }
+  const { httpStatus, detail, headers } = answer;
+  const text = Buffer.from(detail);
+  response.writeHead(httpStatus, { ...headers, 'content-type': 'text/plain; charset=utf-8', 'content-length': text.length });
+  response.end(text);
+}
