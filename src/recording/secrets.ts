@@ -10,9 +10,10 @@ import { publicKeyOf } from '../nostr/index.ts';
 /** Beside the forms that `redact` knows. */
 const FORMS: readonly RegExp[] = [
   /n(?:crypt)?sec1[02-9ac-hj-np-z]{10}/i,
-  /\b(?:bunker|nostrconnect|nostr\+walletconnect):\/\/\S*secret=/i,
   /-----BEGIN [A-Z ]*PRIVATE KEY-----/,
 ];
+/** A link whose secret is in the same word. */
+const LINK = /\b(?:bunker|nostrconnect|nostr\+walletconnect):\/\//i;
 /** Documentation of a header, such as `Bearer $TOKEN` or `Bearer <token>`, tells no token. */
 const PLACEHOLDER = /\bBearer\s+["'`]?(?:[$<{]\S*|token\b)/gi;
 const HEX_RUN = /[0-9a-f]{64,}/gi;
@@ -60,7 +61,7 @@ export function holdsSecret(texts: Iterable<string>, people: ReadonlySet<string>
   const budget = { windows: MAX_WINDOWS };
   const looked = new Set<string>();
   for (const text of texts) {
-    if (FORMS.some((form) => form.test(text))) return true;
+    if (FORMS.some((form) => form.test(text)) || holdsLink(text)) return true;
     const plain = text.replace(PLACEHOLDER, '');
     if (redact(plain) !== plain) return true;
     for (const window of windows(text, HEX_RUN, [64], budget)) {
@@ -74,6 +75,14 @@ export function holdsSecret(texts: Iterable<string>, people: ReadonlySet<string>
     if (budget.windows <= 0) return true;
   }
   return false;
+}
+
+/** From the first link of each word on: one pattern for both would look at every word once for each link in it. */
+function holdsLink(text: string): boolean {
+  return text.split(/\s+/).some((word) => {
+    const at = word.search(LINK);
+    return at >= 0 && /secret=/i.test(word.slice(at));
+  });
 }
 
 function* windows(text: string, runs: RegExp, lengths: readonly number[], budget: { windows: number }): Generator<string> {

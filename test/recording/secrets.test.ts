@@ -21,6 +21,7 @@ describe('a secret', () => {
     ['an ncryptsec', `ncryptsec1${'q'.repeat(30)}`],
     ['a bunker link', `bunker://${agent.pubkey}?relay=wss%3A%2F%2Fr.example&secret=a`],
     ['a wallet link', `nostr+walletconnect://${agent.pubkey}?relay=r&secret=${'0'.repeat(64)}`],
+    ['a link behind others', 'see bunker://a?b,(NostrConnect://c?d=1&SECRET=e)'],
     ['a key in PEM', '-----BEGIN EC PRIVATE KEY-----'],
     ['an API key', 'sk-abcdefgh12345678'],
     ['a bearer token', 'Authorization: Bearer abc.def'],
@@ -39,6 +40,8 @@ describe('a secret', () => {
     ['the form of a header without a token', 'Authorization: Bearer $SKEP_CREDENTIAL" and "Bearer <token>'],
     ['a token with a slip', `${TOKEN.slice(0, -1)}!`],
     ['a short word that was told', 'short'],
+    ['a link without a secret', `bunker://${agent.pubkey}?relay=r and secret=none`],
+    ['a secret before a link', `secret=bunker://${agent.pubkey}`],
     ['talk of an nsec', 'never paste your nsec1 anywhere'],
   ])('is not %s', (_, text) => {
     expect(holds(text)).toBe(false);
