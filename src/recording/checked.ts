@@ -30,9 +30,9 @@ export interface Secrecy {
   readonly people: ReadonlySet<string>;
 }
 
-export function checkTurn({ input, output }: SentTurn, secrecy: Secrecy): Checked {
+export async function checkTurn({ input, output }: SentTurn, secrecy: Secrecy): Promise<Checked> {
   const told = toldInTurn(input);
-  if (holdsSecret(told.texts, union(told.people, secrecy.people), secrecy.known)) {
+  if (await holdsSecret(told.texts, union(told.people, secrecy.people), secrecy.known)) {
     return { is: 'secret', kind: 'turn', eventId: input.events.at(-1)?.event.id ?? '' };
   }
   const text = turnFixtureText({ provenance: PROVENANCE, input, output });
@@ -47,7 +47,7 @@ export async function checkEpisode(episode: Episode, settings: StreamSettings, s
   const { steps, expected } = episode.told();
   const stream: StreamFixture = { v: 1, provenance: PROVENANCE, settings, steps, expected };
   const told = toldInStream(stream);
-  if (holdsSecret(told.texts, union(told.people, secrecy.people), secrecy.known)) {
+  if (await holdsSecret(told.texts, union(told.people, secrecy.people), secrecy.known)) {
     return { is: 'secret', kind: 'stream', eventId: episode.firstEventId ?? '' };
   }
   // Between the parts whatever is ready goes on: a long episode must not hold a turn up.

@@ -4,6 +4,7 @@
  * knows. The recorder holds no secret itself: tokens are told as digests, and a key shows by its public key.
  */
 import { hash } from 'node:crypto';
+import { setImmediate } from 'node:timers/promises';
 import { redact } from '../model/index.ts';
 import { publicKeyOf } from '../nostr/index.ts';
 
@@ -21,6 +22,10 @@ const HEX_RUN = /[0-9a-f]{64,}/gi;
 const TOKEN_RUN = /[A-Za-z0-9_-]{16,}/g;
 /** Windows of long runs that are looked at in one fixture; a text with more is too long to be sure of. */
 const MAX_WINDOWS = 100_000;
+/** Different 64 hex characters that are tried as keys in one fixture: a second of work. More is too much to be sure of. */
+const MAX_KEYS = 8_192;
+/** Tried without a pause: some milliseconds, for a turn may be waiting. */
+const KEYS_AT_ONCE = 32;
 /** Credentials of agent processes that are remembered; the oldest is forgotten, when its process is long gone. */
 const MAX_CREDENTIALS = 4_096;
 
@@ -56,8 +61,8 @@ export class KnownSecrets {
   }
 }
 
-/** `texts` are all that people, the relay or the operator wrote; `people` all pubkeys that are named. */
-export function holdsSecret(texts: Iterable<string>, people: ReadonlySet<string>, known: KnownSecrets): boolean {
+/** `texts` are all that people, the relay or the operator wrote; `people` all pubkeys that are named. Lets others go on meanwhile. */
+export async function holdsSecret(texts: Iterable<string>, people: ReadonlySet<string>, known: KnownSecrets): Promise<boolean> {
   const budget = { windows: MAX_WINDOWS };
   const looked = new Set<string>();
   for (const text of texts) {
@@ -68,6 +73,8 @@ export function holdsSecret(texts: Iterable<string>, people: ReadonlySet<string>
       const hex = window.toLowerCase();
       if (looked.has(hex)) continue;
       looked.add(hex);
+      if (looked.size > MAX_KEYS) return true;
+      if (looked.size % KEYS_AT_ONCE === 0) await setImmediate();
       const xOnly = people.has(hex) ? undefined : publicKeyOf(Buffer.from(hex, 'hex'));
       if (xOnly !== undefined && people.has(Buffer.from(xOnly).toString('hex'))) return true;
     }

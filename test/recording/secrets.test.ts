@@ -1,5 +1,6 @@
 /** What keeps a fixture unwritten, and, beside each, what does not. */
 import { randomBytes } from 'node:crypto';
+import { setImmediate } from 'node:timers/promises';
 import { nsecEncode } from 'nostr-tools/nip19';
 import { describe, expect, it } from 'vitest';
 import { holdsSecret, KnownSecrets } from '../../src/recording/secrets.ts';
@@ -12,7 +13,7 @@ known.tell(TOKEN);
 known.tell('short');
 
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
-const holds = (text: string): boolean => holdsSecret(['harmless', text], PEOPLE, known);
+const holds = (text: string): Promise<boolean> => holdsSecret(['harmless', text], PEOPLE, known);
 
 describe('a secret', () => {
   it.each([
@@ -29,8 +30,8 @@ describe('a secret', () => {
     ['the same in capitals, inside longer hex', `ff${hex(agent.secretKey).toUpperCase()}0`],
     ['a token that is known', `(${TOKEN})`],
     ['the same inside a longer run', `xx${TOKEN}yy`],
-  ])('is %s', (_, text) => {
-    expect(holds(text)).toBe(true);
+  ])('is %s', async (_, text) => {
+    expect(await holds(text)).toBe(true);
   });
 
   it.each([
@@ -43,20 +44,34 @@ describe('a secret', () => {
     ['a link without a secret', `bunker://${agent.pubkey}?relay=r and secret=none`],
     ['a secret before a link', `secret=bunker://${agent.pubkey}`],
     ['talk of an nsec', 'never paste your nsec1 anywhere'],
-  ])('is not %s', (_, text) => {
-    expect(holds(text)).toBe(false);
+  ])('is not %s', async (_, text) => {
+    expect(await holds(text)).toBe(false);
   });
 
-  it('is a credential until thousands of later ones were told, and a token of the operator for good', () => {
+  it('is a credential until thousands of later ones were told, and a token of the operator for good', async () => {
     const told = new KnownSecrets();
     const credentials = Array.from({ length: 4_097 }, () => randomBytes(32).toString('base64url'));
     told.tell(TOKEN);
     for (const credential of credentials) told.tellCredential(credential);
-    expect([TOKEN, credentials[0] ?? '', credentials[1] ?? '', credentials[4_096] ?? ''].map((one) => holdsSecret([one], PEOPLE, told)))
+    const asked = [TOKEN, credentials[0] ?? '', credentials[1] ?? '', credentials[4_096] ?? ''];
+    expect(await Promise.all(asked.map((one) => holdsSecret([one], PEOPLE, told))))
       .toEqual([true, false, true, true]);
   });
 
-  it('is expected of a text with more hex than can be looked through', () => {
-    expect(holds('ab'.repeat(60_000))).toBe(true);
+  it('is expected of a text with more hex than can be looked through', async () => {
+    expect(await holds('ab'.repeat(60_000))).toBe(true);
+    expect(await holds(randomBytes(5_000).toString('hex'))).toBe(true);
+  });
+
+  it('is looked for without keeping others from going on', async () => {
+    const state: { isDone: boolean } = { isDone: false };
+    let turns = 0;
+    const looking = holds(randomBytes(500).toString('hex')).then((held) => {
+      state.isDone = true;
+      return held;
+    });
+    for (; !state.isDone; turns += 1) await setImmediate();
+    expect(await looking).toBe(false);
+    expect(turns).toBeGreaterThan(20);
   });
 });
