@@ -1,8 +1,9 @@
 /** The identity of the relay in the box: made once for each data directory, mode 0600, never shown. */
-import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { diskTrouble, errorCode, Failure } from './model/index.ts';
+import { readFileSync } from 'node:fs';
+import { errorCode, Failure } from './model/index.ts';
 import type { Random } from './model/index.ts';
 import { newSecretKey, parseSecretKey } from './nostr/index.ts';
+import { writePrivateFile } from './store/index.ts';
 
 /**
  * Reads the key file, or makes it. For the holder of the data directory's lock alone. Throws `Failure('config')` for
@@ -25,26 +26,8 @@ function read(path: string): string | undefined {
   }
 }
 
-/** Written beside and renamed: a full disk, or the end of the power, leaves a whole key or none. */
 function make(path: string, random: Random): Uint8Array {
   const { secretKey } = newSecretKey(random);
-  const fresh = `${path}.${process.pid}`;
-  try {
-    // One that a killed process with our pid has left.
-    rmSync(fresh, { force: true });
-    const descriptor = openSync(fresh, 'wx', 0o600);
-    try {
-      writeFileSync(descriptor, `${Buffer.from(secretKey).toString('hex')}\n`);
-      fsyncSync(descriptor);
-    } finally {
-      closeSync(descriptor);
-    }
-    renameSync(fresh, path);
-    return secretKey;
-  } catch (error) {
-    rmSync(fresh, { force: true });
-    const { code, what } = diskTrouble(error)
-      ?? { code: 'storage_failed' as const, what: `cannot be written (${errorCode(error)})` };
-    throw new Failure(code, `${path}: ${what}`, { cause: error });
-  }
+  writePrivateFile(path, `${Buffer.from(secretKey).toString('hex')}\n`);
+  return secretKey;
 }

@@ -4,45 +4,23 @@
  *   lock → store → status socket → leftovers ended → (relay in the box) → broker → (recorder) → supervisor
  */
 import { join } from 'node:path';
-import { commandLine } from '../adapters/index.ts';
-import {
-  childEnvironment, ENV_CREDENTIAL, ENV_ENDPOINT, ENV_PROCESS, hasProgram, reapLeftovers,
-} from './acp/index.ts';
+import { reapLeftovers } from './acp/index.ts';
 import { openBroker } from './broker/index.ts';
-import type { AgentIdentity, Broker, BrokerOptions, SessionCredential } from './broker/index.ts';
-import { buzzServer } from './buzz-server.ts';
+import type { AgentIdentity, BrokerOptions } from './broker/index.ts';
 import type { AgentConfig, Config } from './config/index.ts';
 import { lockDataDirectory, openControl, socketPathOf } from './control/index.ts';
 import type { StatusReport } from './control/index.ts';
-import { excerpt } from './model/index.ts';
-import type { Clock, Log, Pubkey, Random } from './model/index.ts';
-import { decidePermission } from './permission/index.ts';
+import { followManaged, openLaunch, runtimesOf } from './launch.ts';
+import type { Surroundings } from './launch.ts';
 import { Recorder } from './recording/index.ts';
 import { openRelay } from './relay/index.ts';
 import type { Relay } from './relay/index.ts';
 import { relayKey } from './relay-key.ts';
 import { openSqlite, SUPERVISOR_SCHEMA } from './store/index.ts';
-import type { Store } from './store/index.ts';
-import { noteLogger, openSupervisor } from './supervisor/index.ts';
-import type { AgentOptions, Observer, ProfileFacts, Supervisor } from './supervisor/index.ts';
+import { openSupervisor } from './supervisor/index.ts';
+import type { Supervisor } from './supervisor/index.ts';
 
-/** What comes from outside the program. */
-export interface RootOptions {
-  /** For stamps, and what is stored. */
-  readonly clock: Clock;
-  /** For deadlines in memory: nobody sets it. */
-  readonly steadyClock: Clock;
-  readonly random: Random;
-  readonly log: Log;
-  /** Skep's own version. */
-  readonly version: string;
-  /** The Node that runs us, for adapters that are modules of this package. */
-  readonly nodePath: string;
-  /** The supervisor's own environment; a child gets the allowed part of it. */
-  readonly environment: Readonly<Record<string, string | undefined>>;
-  /** Told what the supervisor does, beside the log. */
-  readonly observe?: Observer;
-}
+export type RootOptions = Surroundings;
 
 export interface Running {
   readonly relayUrl: string;
@@ -106,7 +84,8 @@ async function openRooms(
   const relayUrl = relay?.url ?? (config.relay.type === 'remote' ? config.relay.url : '');
 
   const broker = await openBroker({
-    relayUrl, identities: config.agents.map(identityOf), store, clock, steadyClock, random, log,
+    relayUrl, identities: config.agents.map((agent) => identityOf(agent, config)), store, clock, steadyClock, random, log,
+    keyDirectory: join(config.dataDirectory, 'agents'),
     ...listening(config.broker),
     // The box may listen on another port each time; it is its key that makes it the same community.
     ...(relay && { community: `embedded:${relay.pubkey}` }),
@@ -119,11 +98,11 @@ async function openRooms(
     closings.push(() => recorder.close());
   }
   const onFatal = (error: unknown): void => { ending.fail(error); };
-  const supervisor = openSupervisor(
-    config.agents.map((agent) => agentOptions({ agent, config, options, broker, store, recorder, onFatal })),
-  );
+  const launch = openLaunch({ config, options, broker, store, recorder, onFatal });
+  const supervisor = openSupervisor(config.agents.map((agent) => launch.configured(agent)));
   rooms.supervisor = supervisor;
   closings.push((graceMs) => supervisor.close(graceMs));
+  broker.managed((change) => followManaged(change, supervisor, launch, config.graceMs));
   return { relayUrl, snapshot, close: ending.close, force: () => { supervisor.force(); }, closed: ending.closed };
 }
 
@@ -209,11 +188,13 @@ function listening({ address, port, tls, endpoint }: Config['broker']): Pick<Bro
   return { address, port, ...(tls && { tls }), ...(endpoint && { publicUrl: endpoint }) };
 }
 
-function identityOf({ name, pubkey, secretKey, owner, attestation, channels, subscribe }: AgentConfig): AgentIdentity {
+function identityOf(agent: AgentConfig, config: Config): AgentIdentity {
+  const { name, pubkey, secretKey, owner, attestation, channels, subscribe } = agent;
   return {
     name, pubkey, secretKey, owner, subscribe,
     ...(attestation === undefined ? {} : { attestation: attestation.tag }),
     ...(channels === undefined ? {} : { channels }),
+    ...(agent.manageAgents && { runtimes: runtimesOf(agent, config) }),
   };
 }
 
@@ -224,72 +205,4 @@ function newRecorder(directory: string, { agents }: Config, { log, steadyClock: 
     for (const [name, value] of Object.entries(env)) if (/key|token|secret|passw|credential/i.test(name)) recorder.keepSecret(value);
   }
   return recorder;
-}
-
-interface AgentParts {
-  readonly agent: AgentConfig;
-  readonly config: Config;
-  readonly options: RootOptions;
-  readonly broker: Broker;
-  readonly store: Store;
-  readonly recorder: Recorder | undefined;
-  readonly onFatal: (error: unknown) => void;
-}
-
-function agentOptions({ agent, config, options, broker, store, recorder, onFatal }: AgentParts): AgentOptions {
-  const { clock, steadyClock, random, log, version, nodePath, environment } = options;
-  const toLog = noteLogger(log);
-  const observe: Observer = (note) => {
-    toLog(note);
-    options.observe?.(note);
-  };
-  const { command, args } = commandLine(agent.adapter, nodePath, agent.args);
-  const env = (own: Record<string, string>): Record<string, string> =>
-    childEnvironment({ parent: environment, extra: agent.env, own });
-  if (!hasProgram({ command, cwd: agent.cwd, env: env({}) })) {
-    log.warn(`agent ${agent.name}: there is no program ${excerpt(command, 200)}; it cannot answer before there is one`);
-  }
-  const own = (credential: SessionCredential): Record<string, string> => ({
-    [ENV_ENDPOINT]: credential.endpoint, [ENV_CREDENTIAL]: credential.token,
-    [ENV_PROCESS]: Buffer.from(random.bytes(16)).toString('hex'),
-  });
-  return {
-    name: agent.name,
-    version,
-    gate: {
-      agent: agent.pubkey, owner: agent.owner, respondTo: agent.respondTo, allowlist: new Set(agent.allowlist),
-      subscribe: agent.subscribe,
-    },
-    session: agent.session,
-    gatherMs: agent.gatherMs,
-    idleTimeoutMs: agent.idleTimeoutMs,
-    hardTimeoutMs: agent.hardTimeoutMs,
-    processes: agent.processes,
-    cwd: agent.cwd,
-    ...(agent.instructions === undefined ? {} : { instructions: agent.instructions }),
-    hint: agent.adapter.standingRole,
-    permission: ({ params }) => decidePermission(agent.permission, params).answer,
-    plan: (credential) => {
-      recorder?.keepCredential(credential.token);
-      const ours = own(credential);
-      return {
-        agentName: agent.name, command, args, cwd: agent.cwd,
-        env: env(ours),
-        ...(agent.mcp && { mcpServers: [buzzServer(nodePath, ours)] }),
-      };
-    },
-    ...(recorder && { tape: recorder.tapeOf(streamSettings(agent)) }),
-    link: broker.link(agent.pubkey),
-    store, clock, steadyClock, random, log, observe, onFatal,
-    ownAgents: ownAgents(config),
-  };
-}
-
-function streamSettings(agent: AgentConfig): Parameters<Recorder['tapeOf']>[0] {
-  const { pubkey, owner, respondTo, allowlist, subscribe, session, gatherMs } = agent;
-  return { agent: pubkey, owner, respondTo, allowlist, subscribe, session, gatherMs };
-}
-
-function ownAgents(config: Config): ReadonlyMap<Pubkey, ProfileFacts> {
-  return new Map(config.agents.map(({ pubkey, name, owner }) => [pubkey, { displayName: name, isAgent: true, owner }]));
 }

@@ -9,6 +9,7 @@ import type { Feed } from './feed/index.ts';
 import type { Namespace } from './journal/index.ts';
 import type { Keyring } from './keyring.ts';
 import { openLines } from './lines.ts';
+import type { Registry } from './managed/index.ts';
 import type { AgentIdentity } from './ports.ts';
 import type { Publisher } from './publish.ts';
 import type { Session } from './sessions.ts';
@@ -73,6 +74,7 @@ export interface AgentOptions {
   readonly publisher: Publisher;
   readonly keyring: Keyring;
   readonly cursors: Cursors;
+  readonly managed: Registry;
   /** For stamps. */
   readonly clock: Clock;
   /** For deadlines. */
@@ -86,7 +88,7 @@ const PLAN_TIMEOUT_MS = 8_000;
 const QUESTION_TIMEOUT_MS = 5_000;
 
 export function openAgent(options: AgentOptions): Agent {
-  const { identity, community, upstream, publisher, keyring, cursors, clock, steadyClock, log, isMember } = options;
+  const { identity, community, upstream, publisher, keyring, cursors, managed, clock, steadyClock, log, isMember } = options;
   const { pubkey, owner, attestation } = identity;
   const lines = openLines(steadyClock);
   const withOwner = {
@@ -119,6 +121,7 @@ export function openAgent(options: AgentOptions): Agent {
         turn: () => session.turn(),
         telemetry,
         cursors,
+        managed,
         log,
         now: () => secondsOf(clock.now()),
         async alone(address) {

@@ -15,11 +15,14 @@ import { openFeed } from './feed/index.ts';
 import type { Feed } from './feed/index.ts';
 import { openHost } from './host.ts';
 import type { Host, HostOptions, Identification } from './host.ts';
+import { introduce } from './introduce.ts';
 import { openJournal, openPursuit } from './journal/index.ts';
-import type { Journal, Pursuit } from './journal/index.ts';
+import type { Journal, Pursuit, Wire } from './journal/index.ts';
 import { openKeyring } from './keyring.ts';
 import type { Keyring } from './keyring.ts';
 import { openLink } from './link.ts';
+import { openKeyFiles, openManagedRows, openRegistry, openRoster } from './managed/index.ts';
+import type { Configured, Registry, Roster, RosterOptions } from './managed/index.ts';
 import type { AgentIdentity, AgentLink, Broker } from './ports.ts';
 import { authSigner, openPublisher } from './publish.ts';
 import { openSessions } from './sessions.ts';
@@ -39,6 +42,8 @@ export interface BrokerOptions {
   readonly steadyClock: Clock;
   readonly random: Random;
   readonly log: Log;
+  /** Where the keys of agents that agents make are kept; it is made when there is one. */
+  readonly keyDirectory: string;
   /** In the place of the real relay connection. */
   readonly openUpstream?: typeof openUpstream;
   /** In the place of asking the real relay for its key. */
@@ -75,40 +80,77 @@ export async function openBroker(options: BrokerOptions): Promise<Broker> {
   const sessions = openSessions(random);
   const members = new Map<Pubkey, Member>();
   const memberOf = (pubkey: Pubkey): Member => members.get(pubkey) ?? unknownAgent(pubkey);
+  /** Whose record is gone: nothing is done for them any more. */
+  const revoked = new Set<Pubkey>();
+
+  const managed = openManaged(options, community, {
+    attest: (owner, agent) => keyring.attest(owner, agent),
+    async connect(identity) {
+      keyring.admit(identity);
+      await journal.adopt({ community, principal: identity.pubkey });
+      admit(publicIdentity(identity));
+    },
+    revoke(pubkey) {
+      revoked.add(pubkey);
+      sessions.closeOf(pubkey);
+    },
+    async disconnect(pubkey) {
+      const member = members.get(pubkey);
+      if (member === undefined) return;
+      members.delete(pubkey);
+      sessions.closeOf(pubkey);
+      await member.agent.telemetry.close(0);
+      await closeMembers([member]);
+      keyring.forget(pubkey);
+    },
+    introduce(agent, attestation, renamed) {
+      const { upstream, publisher } = memberOf(agent.pubkey).agent;
+      void introduce({ agent, attestation, renamed, upstream, publisher, log }).catch((error: unknown) => {
+        log.error('the profile of a managed agent could not be made', { agent: agent.pubkey, error });
+      });
+    },
+  });
 
   const journal = openJournal({
     store,
     clock,
     log,
     owner: Buffer.from(random.bytes(OWNER_BYTES)).toString('hex'),
-    wireOf: ({ principal }) => memberOf(principal).agent.publisher,
+    wireOf: ({ principal }) => members.get(principal)?.agent.publisher ?? CUT,
     onDoubt: ({ principal }) => {
       members.get(principal)?.pursuit.doubt();
+    },
+    aftermath: {
+      writes: (evidence, verdict) => managed.registry.aftermath(evidence, verdict),
+      written: () => { managed.roster.look(); },
     },
   });
   for (const { pubkey } of identities) await journal.adopt({ community, principal: pubkey });
 
   const hosts = await openHosts(options, {
-    dispatch: openDispatch({ sessions, journal, agentOf: (principal) => members.get(principal)?.agent, log }),
+    dispatch: openDispatch({
+      sessions,
+      journal,
+      agentOf: (principal) => (revoked.has(principal) ? undefined : members.get(principal)?.agent),
+      log,
+    }),
     log,
     after: (ms, callback) => steadyClock.wake(later(steadyClock.now(), ms), callback),
   });
 
   // One for all agents: it is one relay.
-  const relaySelf = (options.openRelaySelf ?? openRelaySelf)({ url: relay.url, clock: steadyClock });
+  const { url: relayUrl } = relay;
+  const relaySelf = (options.openRelaySelf ?? openRelaySelf)({ url: relayUrl, clock: steadyClock });
   const cursors = openCursors({ clock: steadyClock, random });
-  for (const identity of identities) {
-    const opened = openMember({ ...options, relayUrl: relay.url, community }, publicIdentity(identity), {
-      keyring,
-      journal,
-      cursors,
-      relaySelf,
-    });
+  const shared = { keyring, journal, cursors, relaySelf, registry: managed.registry };
+  function admit(identity: PublicIdentity): void {
+    const opened = openMember({ ...options, relayUrl, community }, identity, shared);
     const link = openLink({ ...opened, journal, sessions, endpoint: hosts.endpoint });
     members.set(identity.pubkey, { ...opened, link });
     // What an earlier run left in doubt; it waits for the connection by itself.
     void opened.pursuit.pass();
   }
+  for (const identity of identities) admit(publicIdentity(identity));
 
   let closed: Promise<void> | undefined;
   async function close(graceMs: number): Promise<void> {
@@ -116,20 +158,27 @@ export async function openBroker(options: BrokerOptions): Promise<Broker> {
     await hosts.close(graceMs);
     const left = Math.max(0, endMs - steadyClock.now());
     await Promise.all([...members.values()].map(({ agent }) => agent.telemetry.close(left)));
+    await managed.roster.close();
     sessions.closeAll();
     relaySelf.close();
-    for (const { pursuit } of members.values()) pursuit.close();
-    await Promise.all([...members.values()].map(({ feed }) => feed.close()));
-    await Promise.all([...members.values()].map(({ agent }) => agent.upstream.close()));
+    await closeMembers([...members.values()]);
     await within(steadyClock, COMMIT_GRACE_MS, journal.drained());
     keyring.close();
   }
+  const closeOnce = (graceMs: number): Promise<void> => (closed ??= close(graceMs));
 
+  try {
+    await managed.roster.begin();
+  } catch (error) {
+    await closeOnce(0);
+    throw error;
+  }
   return {
     endpoint: hosts.endpoint,
     publicEndpoint: hosts.publicEndpoint,
     link: (agent) => memberOf(agent).link,
-    close: (graceMs) => (closed ??= close(graceMs)),
+    managed: (consumer) => { managed.roster.follow(consumer); },
+    close: closeOnce,
   };
 }
 
@@ -165,11 +214,42 @@ async function openHosts({ address, port, tls, publicUrl }: BrokerOptions, commo
   }
 }
 
+/** The wire of an agent that is there no longer: whatever it has under way stays in doubt. */
+const CUT: Wire = {
+  publish: () => Promise.resolve({ status: 'unknown', reason: 'the agent was deleted' }),
+  find: () => Promise.resolve('unreadable'),
+};
+
+async function closeMembers(members: readonly Member[]): Promise<void> {
+  for (const { pursuit } of members) pursuit.close();
+  await Promise.all(members.map(({ feed }) => feed.close()));
+  await Promise.all(members.map(({ agent }) => agent.upstream.close()));
+}
+
+type RosterEffects = Pick<RosterOptions, 'attest' | 'connect' | 'revoke' | 'disconnect' | 'introduce'>;
+
+function openManaged(
+  { identities, store, clock, steadyClock, random, log, keyDirectory }: BrokerOptions, community: string, effects: RosterEffects,
+): { readonly registry: Registry; readonly roster: Roster } {
+  const rows = openManagedRows(store, community);
+  const keyFiles = openKeyFiles(keyDirectory, random);
+  const configured = identities.map(configuredOf);
+  return {
+    registry: openRegistry({ rows, keyFiles, configured, community, clock, steadyClock }),
+    roster: openRoster({ rows, keyFiles, configured, log, ...effects }),
+  };
+}
+
+function configuredOf({ pubkey, owner, channels, runtimes }: AgentIdentity): Configured {
+  return { pubkey, owner, ...(channels === undefined ? {} : { channels }), ...(runtimes === undefined ? {} : { runtimes }) };
+}
+
 interface Shared {
   readonly keyring: Keyring;
   readonly journal: Journal;
   readonly cursors: Cursors;
   readonly relaySelf: RelaySelf;
+  readonly registry: Registry;
 }
 
 function openMember(
@@ -184,7 +264,7 @@ function openMember(
     openUpstream: open = openUpstream,
   }: BrokerOptions & { readonly community: string },
   identity: PublicIdentity,
-  { keyring, journal, cursors, relaySelf }: Shared,
+  { keyring, journal, cursors, relaySelf, registry: managed }: Shared,
 ): Omit<Member, 'link'> {
   const { pubkey, attestation } = identity;
   const signer = { pubkey, keyring, clock, ...(attestation === undefined ? {} : { attestation }) };
@@ -194,7 +274,7 @@ function openMember(
   const feed = openFeed({ upstream, identity, store, clock, log, relaySelf: self });
   const isMember = (channelId: ChannelId): boolean | undefined => feed.isMember(channelId);
   const agent = openAgent({
-    identity, community, upstream, publisher, keyring, cursors, clock, steadyClock, log, isMember,
+    identity, community, upstream, publisher, keyring, cursors, managed, clock, steadyClock, log, isMember,
   });
   const pursuit = openPursuit({ clock: steadyClock, log, reconcile: () => journal.reconcile(agent.namespace) });
   return { agent, feed, pursuit };

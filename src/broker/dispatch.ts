@@ -9,7 +9,7 @@ import type { ChannelId, Log, Pubkey } from '../model/index.ts';
 import { planOf } from './actions/index.ts';
 import type { Decision, Done } from './actions/index.ts';
 import type { Agent, Work } from './agent.ts';
-import { failed, indeterminate } from './journal/index.ts';
+import { ATTACHING, failed, indeterminate } from './journal/index.ts';
 import type { Journal, Plan, Settled, Verdict } from './journal/index.ts';
 import type { Session, Sessions } from './sessions.ts';
 import { readRequest, writeResult } from './wire/index.ts';
@@ -134,8 +134,15 @@ function journalPlan(decision: Decision, agent: Agent, requestId: string): Plan 
   switch (decision.type) {
     case 'publish':
       return { type: 'publish', action: decision.action, event: agent.publisher.compose(decision.draft) };
-    case 'answer':
-      return { type: 'end', verdict: agent.memory.shut(requestId, decision.verdict) };
+    case 'attach': {
+      const { draft, accepted, writes, release } = decision;
+      return { type: 'publish', action: ATTACHING, event: agent.publisher.compose(draft), accepted, writes, release };
+    }
+    case 'answer': {
+      const { writes, release } = decision;
+      const verdict = agent.memory.shut(requestId, decision.verdict);
+      return { type: 'end', verdict, ...(writes && { writes }), ...(release && { release }) };
+    }
     case 'refuse':
       return { type: 'end', verdict: failed(decision.code, decision.message) };
     default:

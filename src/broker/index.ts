@@ -12,6 +12,8 @@ export type {
   FeedConsumer,
   FeedItem,
   FetchResult,
+  ManagedAgent,
+  ManagedChange,
   OwnMessage,
   PublishOutcome,
   ResumePoint,

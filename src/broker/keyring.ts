@@ -8,8 +8,8 @@
 import { createHmac } from 'node:crypto';
 import { Failure, refuse, shortId } from '../model/index.ts';
 import type { Pubkey, Random, Refusal } from '../model/index.ts';
-import { conversationKey, engramAddress, openText, publicKeyOf, sealText, signEventAs } from '../nostr/index.ts';
-import type { ConversationKey, EventTemplate, Opening, Sealing, VerifiedEvent } from '../nostr/index.ts';
+import { attest, conversationKey, engramAddress, openText, publicKeyOf, sealText, signEventAs } from '../nostr/index.ts';
+import type { ConversationKey, EventTemplate, Opening, Sealing, Tag, VerifiedEvent } from '../nostr/index.ts';
 
 /** Every method throws (a bug) when the ring holds no key of the name `pubkey`. */
 export interface Keyring {
@@ -24,6 +24,12 @@ export interface Keyring {
   protect(pubkey: Pubkey, text: string): string;
   /** What `protect` was given; undefined when it was not made by it under this key. */
   reveal(pubkey: Pubkey, payload: string): string | undefined;
+  /** Takes one more key. Throws as `openKeyring` does. */
+  admit(holder: KeyHolder): void;
+  /** Overwrites the key of `pubkey`, and what was derived from it. */
+  forget(pubkey: Pubkey): void;
+  /** The word of `owner` that `agent` is theirs, without conditions (NIP-OA). */
+  attest(owner: Pubkey, agent: Pubkey): Tag;
   /** Overwrites every key. Later calls throw. */
   close(): void;
 }
@@ -46,13 +52,14 @@ const STORED_SALT = 'skep/stored/v1';
 /** Copies the keys. Throws `Failure('config')` for one that is not the key of its pubkey; the key is not shown. */
 export function openKeyring(holders: readonly KeyHolder[], random: Random): Keyring {
   const keys = new Map<Pubkey, Uint8Array>();
-  for (const { pubkey, secretKey } of holders) {
+  function admit({ pubkey, secretKey }: KeyHolder): void {
     const found = publicKeyOf(secretKey);
     if (found === undefined || Buffer.from(found).toString('hex') !== pubkey) {
       throw new Failure('config', `agent ${shortId(pubkey)}: the secret key is not the key of this pubkey`);
     }
     keys.set(pubkey, Uint8Array.from(secretKey));
   }
+  for (const holder of holders) admit(holder);
   /** By principal and peer, the least recently used first. */
   const conversations = new Map<string, ConversationKey>();
 
@@ -102,6 +109,17 @@ export function openKeyring(holders: readonly KeyHolder[], random: Random): Keyr
       const opening = openText(payload, storedKey(pubkey));
       return opening.ok ? opening.plaintext : undefined;
     },
+    admit,
+    forget(pubkey) {
+      keys.get(pubkey)?.fill(0);
+      keys.delete(pubkey);
+      for (const [name, key] of conversations) {
+        if (!name.startsWith(`${pubkey} `)) continue;
+        key.fill(0);
+        conversations.delete(name);
+      }
+    },
+    attest: (owner, agent) => attest(agent, '', keyOf(owner), random.bytes(AUX_BYTES)),
     close() {
       for (const key of [...keys.values(), ...conversations.values()]) key.fill(0);
       keys.clear();

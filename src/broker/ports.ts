@@ -17,7 +17,38 @@ export interface AgentIdentity {
   readonly channels?: readonly ChannelId[];
   /** With `mentions` only events that name the agent are asked for; with `all` every message of the channel. */
   readonly subscribe: 'mentions' | 'all';
+  /** What the agents that it makes may run on, its own first. Absent: it may make none. */
+  readonly runtimes?: readonly string[];
 }
+
+/** An agent that another agent made (`agents.create`), as the supervisor runs it. */
+export interface ManagedAgent {
+  readonly pubkey: Pubkey;
+  /** The agent that made it. */
+  readonly owner: Pubkey;
+  /** Its owner, that one's owner, and so on; the last is the person who owns `root`. */
+  readonly owners: readonly Pubkey[];
+  /** The configured agent at the root of the chain. */
+  readonly root: Pubkey;
+  readonly displayName: string;
+  readonly systemPrompt: string;
+  readonly respondTo: 'owner-only' | 'anyone';
+  /** One of the runtimes of `root`; absent: the first. */
+  readonly runtime?: string;
+}
+
+export type ManagedChange =
+  /** It is to run; its link is there. */
+  | { readonly type: 'live'; readonly agent: ManagedAgent }
+  | { readonly type: 'changed'; readonly agent: ManagedAgent }
+  /**
+   * It is to run no longer, or not as it does: then `live` follows. Its link goes when the consumer's promise has
+   * settled; its credentials have ended before, unless it restarts.
+   */
+  | { readonly type: 'gone'; readonly pubkey: Pubkey; readonly restarts: boolean };
+
+/** One at a time: the next change waits for the promise. */
+export type ManagedConsumer = (change: ManagedChange) => Promise<void>;
 
 /**
  * What comes in, in order, one at a time: the next item waits until the consumer's promise has settled. `left` comes
@@ -120,6 +151,8 @@ export interface Broker {
   /** The same for programs that skep does not run: with TLS, or where a proxy stands in front, another. */
   readonly publicEndpoint: string;
   link(agent: Pubkey): AgentLink;
+  /** Tells of the agents that agents have made: of those that are there, and of every change. One consumer. */
+  managed(consumer: ManagedConsumer): void;
   /** Stops taking actions, lets those under way end within `graceMs`, closes sockets. Closing twice is closing once. */
   close(graceMs: number): Promise<void>;
 }

@@ -5,7 +5,7 @@
  */
 import { seconds, secondsOf } from '../model/index.ts';
 import type { Clock, Pubkey } from '../model/index.ts';
-import { channelOf, eventIdOf, firstValue, mentions, mentionsOf } from '../nostr/index.ts';
+import { channelOf, eventIdOf, firstValue, mentions, mentionsOf, PUT_USER_KIND } from '../nostr/index.ts';
 import type { EventTemplate, Filter, Tag, VerifiedEvent } from '../nostr/index.ts';
 import type { EventDraft } from './draft.ts';
 import type { Keyring } from './keyring.ts';
@@ -18,8 +18,7 @@ const PUBLISH_TIMEOUT_MS = 10_000;
 const FIND_TIMEOUT_MS = 30_000;
 /** NIP-42. */
 const AUTH_KIND = 22_242;
-/** NIP-29: put-user, and the relay's own list of a channel's members. */
-export const PUT_USER_KIND = 9_000;
+/** NIP-29: the relay's own list of a channel's members. */
 const MEMBERS_KIND = 39_002;
 
 /** `unreadable`: the relay did not answer in full, which says nothing. */

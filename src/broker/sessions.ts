@@ -34,6 +34,8 @@ export interface Sessions {
   /** Binds the turn of a session; one that is closed stays as it is. */
   bindTurn(sessionId: string, turn: TurnBinding | undefined): void;
   close(sessionId: string): void;
+  /** Every session of that principal. */
+  closeOf(principal: Pubkey): void;
   closeAll(): void;
 }
 
@@ -74,6 +76,9 @@ export function openSessions(random: Random): Sessions {
     close(sessionId) {
       const entry = byId.get(sessionId);
       if (entry !== undefined) remove(entry);
+    },
+    closeOf(principal) {
+      for (const entry of [...byId.values()]) if (entry.session.principal === principal) remove(entry);
     },
     closeAll() {
       for (const entry of [...byId.values()]) remove(entry);

@@ -24,7 +24,7 @@ function recordingText({ directory, turns, streams, dropped, problem }: Recordin
 }
 
 function agentLines(agent: AgentReport, nowMs: number): readonly string[] {
-  const { name, pubkey, upstream, processes, turns, inbox } = agent;
+  const { name, pubkey, managedBy, upstream, processes, turns, inbox } = agent;
   const { phase, url, attempts, channels, lastError } = upstream;
   const trouble = [
     ...(attempts > 0 ? [plural(attempts, 'failed attempt')] : []),
@@ -32,6 +32,7 @@ function agentLines(agent: AgentReport, nowMs: number): readonly string[] {
   ];
   return [
     `${safe(name)}  ${toNpub(pubkey)}`,
+    ...(managedBy === undefined ? [] : [row('made by', toNpub(managedBy))]),
     row('relay', `${phase}, ${safe(url)}, ${[plural(channels.length, 'channel'), ...trouble].join(', ')}`),
     row('inbox', `${inbox.queued} queued, ${inbox.dispatched} dispatched, ${inbox.done} done, ${inbox.dead} dead`),
     ...processes.map((process) => row('process', processText(process))),

@@ -82,6 +82,8 @@ export interface AgentConfig {
   readonly permission: PermissionMode;
   /** The broker's actions are offered as tools of an MCP server in every session. */
   readonly mcp: boolean;
+  /** Whether it may make agents of its own, and these as well. */
+  readonly manageAgents: boolean;
   /** The operator's standing text for this agent; line breaks are LF. */
   readonly instructions?: string;
 }

@@ -77,6 +77,7 @@ function resolveAgent(folder: string, agent: WrittenAgent, path: Path, fail: Fai
     hardTimeoutMs: agent['hard-timeout'],
     permission: agent.permission,
     mcp: agent.mcp,
+    manageAgents: agent['manage-agents'],
     ...(instructions === undefined ? {} : { instructions }),
   };
 }

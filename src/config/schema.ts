@@ -124,6 +124,8 @@ const permission = leaf('reject or allow', (value) => {
   return value === 'reject' || value === 'allow' ? value : undefined;
 });
 
+const yesOrNo = leaf('true or false', (value) => (typeof value === 'boolean' ? value : undefined));
+
 const name = leaf('1 to 32 of a-z, 0-9 and -, beginning with a letter or digit', (value) =>
   typeof value === 'string' && /^[a-z0-9][a-z0-9-]{0,31}$/.test(value) ? value : undefined);
 
@@ -156,7 +158,8 @@ const agent = closed(
     'idle-timeout': duration(1_000, MAX_HARD_TIMEOUT_MS).default(DEFAULT_IDLE_MS),
     'hard-timeout': duration(1_000, MAX_HARD_TIMEOUT_MS).default(DEFAULT_HARD_MS),
     permission: permission.default('reject'),
-    mcp: leaf('true or false', (value) => (typeof value === 'boolean' ? value : undefined)).default(true),
+    mcp: yesOrNo.default(true),
+    'manage-agents': yesOrNo.default(true),
     instructions: text('a text', MAX_INSTRUCTIONS_BYTES).optional(),
     'instructions-file': text('the path of a text file').optional(),
   },

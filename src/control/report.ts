@@ -35,6 +35,8 @@ export interface RecordingReport {
 export interface AgentReport {
   readonly name: string;
   readonly pubkey: Pubkey;
+  /** The agent that made it, where one did. */
+  readonly managedBy?: Pubkey;
   readonly upstream: UpstreamStatus;
   readonly processes: readonly ProcessReport[];
   readonly turns: readonly TurnReport[];
@@ -81,6 +83,7 @@ const upstream = z.object({
 const agent = z.object({
   name: z.string(),
   pubkey,
+  managedBy: z.exactOptional(pubkey),
   upstream,
   processes: z.array(z.object({
     pid: z.exactOptional(whole),

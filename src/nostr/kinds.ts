@@ -5,3 +5,6 @@
  * Only these are asked for and only these wake; Buzz's harness has the same list.
  */
 export const WAKING_KINDS: readonly number[] = [9, 40_007, 46_010];
+
+/** NIP-29: an admin of a channel puts somebody into it. */
+export const PUT_USER_KIND = 9_000;

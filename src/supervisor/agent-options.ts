@@ -19,8 +19,10 @@ export interface AgentOptions {
   readonly hardTimeoutMs: number;
   readonly processes: number;
   readonly cwd: string;
-  /** The operator's standing instructions for this agent. */
+  /** The operator's standing instructions for this agent, or those of the agent that made it. */
   readonly instructions?: string;
+  /** The agent that made it, where one did. */
+  readonly managedBy?: Pubkey;
   readonly hint: StandingHint;
   readonly permission: PermissionPolicy;
   /** The whole launch of one process, its credential included. */
@@ -40,3 +42,6 @@ export interface AgentOptions {
   /** The disk or a bug stopped this agent: the supervisor must end. */
   readonly onFatal: (error: unknown) => void;
 }
+
+/** What may become another while the agent runs; a session that is open keeps the instructions it was opened with. */
+export type ChangeableOptions = Pick<AgentOptions, 'name' | 'gate'> & { readonly instructions: string };

@@ -10,7 +10,7 @@ import type { FeedItem } from '../broker/index.ts';
 import { later, unreachable } from '../model/index.ts';
 import type { ChannelId } from '../model/index.ts';
 import type { VerifiedEvent } from '../nostr/index.ts';
-import type { AgentOptions } from './agent-options.ts';
+import type { AgentOptions, ChangeableOptions } from './agent-options.ts';
 import { giveUpNotice } from './answer.ts';
 import { Directory } from './directory.ts';
 import { Flight } from './flight.ts';
@@ -34,7 +34,7 @@ import type { TurnReport } from './turn.ts';
 const RELAY_AWAY_MS = 1_000;
 
 export class Agent {
-  readonly #options: AgentOptions;
+  #options: AgentOptions;
   readonly #directory: Directory;
   readonly #pool: Pool;
   /** One input at a time: the inbox is stepped only inside. */
@@ -66,6 +66,11 @@ export class Agent {
     });
   }
 
+  /** For what comes from now on: a turn under way ends as it was begun. */
+  change(changes: ChangeableOptions): void {
+    this.#options = { ...this.#options, ...changes };
+  }
+
   /**
    * No new turns; turns under way get `graceMs`, then are cut short and kept for the next start. Ends every process.
    * What waits in the inbox stays there.
@@ -86,10 +91,11 @@ export class Agent {
   }
 
   snapshot(): AgentSnapshot {
-    const { name, link } = this.#options;
+    const { name, link, managedBy } = this.#options;
     return {
       name,
       pubkey: link.pubkey,
+      ...(managedBy && { managedBy }),
       processes: this.#pool.snapshot(),
       turns: this.#flights.snapshot(),
       inbox: this.#left ?? { ...inboxCounts(this.#inbox.state), ...this.#ended },

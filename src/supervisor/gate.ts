@@ -14,6 +14,8 @@ export type RespondTo = 'owner-only' | 'allowlist' | 'anyone' | 'nobody';
 export interface GateSettings {
   readonly agent: Pubkey;
   readonly owner: Pubkey;
+  /** Of an agent that an agent made: who owns its owner, up to the person. They are heard like the owner. */
+  readonly ancestors?: ReadonlySet<Pubkey>;
   readonly respondTo: RespondTo;
   readonly allowlist: ReadonlySet<Pubkey>;
   readonly subscribe: 'mentions' | 'all';
@@ -72,7 +74,7 @@ export function admit(event: VerifiedEvent, settings: GateSettings, facts: Admit
 
 function authorRefusal(author: Pubkey, settings: GateSettings, facts: AdmitFacts): GateRefusal | undefined {
   // The owner and agents of the same owner pass every rule but `nobody`.
-  if (author === settings.owner || facts.author.owner === settings.owner) return undefined;
+  if (author === settings.owner || facts.author.owner === settings.owner || settings.ancestors?.has(author) === true) return undefined;
   if (facts.channelType === undefined || facts.channelType === 'dm') return 'direct-message';
   switch (settings.respondTo) {
     case 'anyone':

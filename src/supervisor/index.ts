@@ -6,7 +6,7 @@
 export { openSupervisor } from './supervisor.ts';
 export type { Supervisor } from './supervisor.ts';
 export type { AgentSnapshot } from './snapshot.ts';
-export type { AgentOptions } from './agent-options.ts';
+export type { AgentOptions, ChangeableOptions } from './agent-options.ts';
 export { noteLogger } from './note-log.ts';
 export type { Note, Observer } from './notes.ts';
 export type { ProfileFacts } from './directory.ts';

@@ -5,11 +5,14 @@
 import type { AgentProcess } from '../acp/index.ts';
 import type { AgentLink, SessionCredential, TurnBinding } from '../broker/index.ts';
 import { RecentMap } from './recent-map.ts';
+import type { StandingTexts } from './turn-input.ts';
 
 /** A conversation of the process. `goodTurns` is what makes earlier messages count as delivered. */
 export interface LaneSession {
   readonly sessionId: string;
   readonly takesSystemPrompt: boolean;
+  /** What it was told when it was opened, and knows as long as it lasts. */
+  readonly standing: StandingTexts;
   goodTurns: number;
   standingSent: boolean;
 }

@@ -6,6 +6,8 @@ import type { SlotPhase } from './slot.ts';
 export interface AgentSnapshot {
   readonly name: string;
   readonly pubkey: Pubkey;
+  /** The agent that made it, where one did. */
+  readonly managedBy?: Pubkey;
   readonly processes: readonly {
     readonly pid?: number;
     readonly state: SlotPhase;

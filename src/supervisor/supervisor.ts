@@ -1,10 +1,17 @@
-/** All agents of one data directory: opened together, stopped together, told apart by name. */
+/** All agents of one data directory: opened together and one by one, stopped together and one by one. */
+import type { Pubkey } from '../model/index.ts';
 import { Agent } from './agent.ts';
+import type { AgentOptions, ChangeableOptions } from './agent-options.ts';
 import type { AgentSnapshot } from './snapshot.ts';
-import type { AgentOptions } from './agent-options.ts';
 
 export interface Supervisor {
   snapshot(): readonly AgentSnapshot[];
+  /** One more agent, beside those it was opened with. Nothing any more once it closes. */
+  start(options: AgentOptions): void;
+  /** Gives a running agent other settings; no turn is lost, and none under way changes. */
+  change(pubkey: Pubkey, changes: ChangeableOptions): void;
+  /** Ends one agent as `close` ends them all. Its feed is not followed again. */
+  stop(pubkey: Pubkey, graceMs: number): Promise<void>;
   /** Turns under way get `graceMs`; then they are cancelled and kept for the next start. Twice is once. */
   close(graceMs: number): Promise<void>;
   /** Cancels every turn now: the second signal. */
@@ -12,14 +19,29 @@ export interface Supervisor {
 }
 
 export function openSupervisor(agents: readonly AgentOptions[]): Supervisor {
-  const running = agents.map((options) => new Agent(options));
-  for (const agent of running) agent.open();
+  const running = new Map<Pubkey, Agent>();
   let closing: Promise<void> | undefined;
+  const begin = (options: AgentOptions): Agent => {
+    const agent = new Agent(options);
+    running.set(options.link.pubkey, agent);
+    return agent;
+  };
+  const first = agents.map(begin);
+  for (const agent of first) agent.open();
   return {
-    snapshot: () => running.map((agent) => agent.snapshot()),
-    close: (graceMs) => (closing ??= Promise.all(running.map((agent) => agent.stop(graceMs))).then(() => undefined)),
+    snapshot: () => [...running.values()].map((agent) => agent.snapshot()),
+    start(options) {
+      if (closing === undefined) begin(options).open();
+    },
+    change: (pubkey, changes) => running.get(pubkey)?.change(changes),
+    async stop(pubkey, graceMs) {
+      await running.get(pubkey)?.stop(graceMs);
+      running.delete(pubkey);
+    },
+    close: (graceMs) =>
+      (closing ??= Promise.all([...running.values()].map((agent) => agent.stop(graceMs))).then(() => undefined)),
     force: () => {
-      for (const agent of running) agent.force();
+      for (const agent of running.values()) agent.force();
     },
   };
 }

@@ -39,13 +39,12 @@ export interface TurnReport {
 export async function runTurn(work: TurnWork): Promise<TurnReport> {
   const { options, directory, flight, held } = work;
   const { batch, life } = flight;
-  const standing = standingOf(options);
-  const opened = await openSession(work, standing);
+  const opened = await openSession(work, standingOf(options));
   if (!opened.ok) return notOpened(flight, opened);
   const { session } = opened;
   flight.opened();
   const facts = await gatherFacts({ link: options.link, directory, batch, session, held });
-  const input = turnInput(batch, facts, standing, standingRole(session));
+  const input = turnInput(batch, facts, session.standing, standingRole(session));
   if (!flight.mayPrompt(session.sessionId)) return { ending: NOT_BEGUN, outcome: 'not begun', published: [] };
   life.bind({ turnId: batch.turnId, channelId: batch.channelId });
   const outcome = ofOurs(flight, await prompt(work, session, input));
@@ -120,7 +119,9 @@ async function openSession({ options, flight: { batch, life } }: TurnWork, stand
   const systemPrompt = takesSystemPrompt ? standingText(standing) : '';
   const opened = await process.newSession({ cwd: options.cwd, ...(systemPrompt === '' ? {} : { systemPrompt }) });
   if (!opened.ok) return opened;
-  const session: LaneSession = { sessionId: opened.sessionId, takesSystemPrompt, goodTurns: 0, standingSent: false };
+  const session: LaneSession = {
+    sessionId: opened.sessionId, takesSystemPrompt, standing, goodTurns: 0, standingSent: false,
+  };
   life.remember(batch.lane, session);
   return { ok: true, session };
 }

@@ -5,8 +5,9 @@
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { openBroker } from '../../src/broker/index.ts';
-import type { AgentLink, Broker, BrokerOptions } from '../../src/broker/index.ts';
+import type { AgentLink, Broker, BrokerOptions, ManagedChange } from '../../src/broker/index.ts';
 import { silentLog } from '../../src/model/index.ts';
+import type { Pubkey } from '../../src/model/index.ts';
 import type { Relay } from '../../src/relay/index.ts';
 import { openSqlite, SUPERVISOR_SCHEMA } from '../../src/store/index.ts';
 import { steadyClock, systemClock, systemRandom } from '../../src/system/index.ts';
@@ -22,6 +23,8 @@ export interface Box {
   /** One action under a session of the present broker. */
   act(requestId: string, action: string, args: unknown): Promise<Answered>;
   readonly link: AgentLink;
+  /** Of an agent that was made since. */
+  linkOf(agent: Pubkey): AgentLink;
   readonly sessionId: string;
   /** Of the database and its journals. */
   readonly directory: string;
@@ -33,7 +36,10 @@ export interface Box {
 }
 
 /** `CHANNEL` holds agent and owner, `ELSEWHERE` the owner alone. The agent is proven to be the owner's. */
-export async function openBox(options: Partial<BrokerOptions> = {}): Promise<Box> {
+export async function openBox(
+  options: Partial<BrokerOptions> = {},
+  onManaged: (change: ManagedChange) => Promise<void> = () => Promise.resolve(),
+): Promise<Box> {
   const member = { pubkey: AGENT.pubkey, role: 'member' } as const;
   const admin = { pubkey: OWNER.pubkey, role: 'admin' } as const;
   const relay = await startRelay({
@@ -49,9 +55,10 @@ export async function openBox(options: Partial<BrokerOptions> = {}): Promise<Box
     onTestFinished(() => store.close());
     const broker = await openBroker({
       relayUrl: relay.url, identities: [identity()], store, clock: systemClock, steadyClock, random: systemRandom,
-      log: silentLog, ...options,
+      log: silentLog, keyDirectory: join(directory, 'agents'), ...options,
     });
     onTestFinished(() => broker.close(0));
+    broker.managed(onManaged);
     const link = broker.link(AGENT.pubkey);
     return { broker, link, ...link.openSession() };
   };
@@ -63,6 +70,7 @@ export async function openBox(options: Partial<BrokerOptions> = {}): Promise<Box
     get link() {
       return now.link;
     },
+    linkOf: (agent) => now.broker.link(agent),
     get sessionId() {
       return now.sessionId;
     },

@@ -1,6 +1,7 @@
 /** A whole broker on a relay in memory and a real database, and clients that speak HTTP to it. */
 import { connect } from 'node:net';
 import type { Socket } from 'node:net';
+import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { openBroker } from '../../src/broker/index.ts';
 import type { AgentIdentity, AgentLink, Broker, BrokerOptions } from '../../src/broker/index.ts';
@@ -12,6 +13,7 @@ import { FakeRelay, RELAY_URL } from './fake-relay.ts';
 import { AGENT, CHANNEL, OWNER } from './people.ts';
 import type { Person } from './people.ts';
 import { openStore } from './temp-store.ts';
+import { temporaryDirectory } from '../setup/temp.ts';
 
 export interface Bench {
   readonly broker: Broker;
@@ -37,6 +39,7 @@ export async function bench(
     steadyClock: clock,
     random: systemRandom,
     log: silentLog,
+    keyDirectory: join(temporaryDirectory(), 'agents'),
     openUpstream: relay.open,
     openRelaySelf: () => ({ key: () => Promise.resolve(undefined), close: () => {} }),
     ...rest,

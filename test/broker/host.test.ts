@@ -214,7 +214,7 @@ describe('a verdict', () => {
       [text(BYTES).replace('message.post', 'sign'), 'failed/unknown_action'],
       [text(BYTES).replace('"hello"', 'null'), 'failed/invalid_request'],
       [requestBytes('r-2', 'message.post', { channelId: ELSEWHERE, content: 'x' }), 'failed/unauthorized'],
-      [requestBytes('r-3', 'agents.delete', { target: { name: 'nobody' } }), 'failed/unsupported'],
+      [requestBytes('r-3', 'agents.delete', { target: { name: 'nobody' } }), 'failed/unauthorized'],
       [requestBytes('r-4', 'channel.read', { channelId: CHANNEL, cursor: 'x' }), 'failed/invalid_request'],
       [
         requestBytes('r-5', 'message.reply', { channelId: CHANNEL, content: 'x', replyToEventId: 'e'.repeat(64) }),

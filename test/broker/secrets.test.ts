@@ -112,6 +112,7 @@ describe('a secret', () => {
     onTestFinished(() => store.close());
     const password = 'marked-password';
     const options = {
+      keyDirectory: 'none',
       store,
       clock: (await bench()).clock,
       steadyClock: (await bench()).clock,

@@ -50,7 +50,7 @@ async function world(): Promise<World> {
   const wall = new WallClock(steady);
   const relay = await TestRelay.open();
   const broker = await openBroker({
-    relayUrl: relay.url, identities: [identity(AGENT, { channels: [CHANNEL] })], store: openStore(), log: silentLog,
+    relayUrl: relay.url, identities: [identity(AGENT, { channels: [CHANNEL] })], store: openStore(), log: silentLog, keyDirectory: 'none',
     clock: wall, steadyClock: steady, random: { bytes: (count) => systemRandom.bytes(count), fraction: () => 0.5 },
   });
   onTestFinished(async () => {

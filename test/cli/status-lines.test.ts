@@ -12,6 +12,7 @@ it('tells everything of a report, one line a thing', () => {
     'recording in /records: 12 turns, 1 stream, 3 dropped, cannot write: ENOSPC',
     '',
     'helper  npub10xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vqpkge6d',
+    '  made by  npub1ccz8l9zpa47k6vz9gphftsrumpw80rjt3nhnefat4symjhrsnmjs38mnyd',
     '  relay    waiting, ws://127.0.0.1:7447, 1 channel, 3 failed attempts, last: connection refused',
     '  inbox    4 queued, 3 dispatched, 20 done, 1 dead',
     '  process  4711 busy, 2 sessions',

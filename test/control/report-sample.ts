@@ -2,6 +2,7 @@ import type { StatusReport } from '../../src/control/index.ts';
 import { channelId, pubkey } from '../../src/model/index.ts';
 
 export const AGENT = pubkey('79be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798');
+export const MAKER = pubkey('c6047f9441ed7d6d3045406e95c07cd85c778e4b8cef3ca7abac09b95c709ee5');
 export const CHANNEL = channelId('6a3f3d52-7b1e-4b5c-9c43-0c4d7c1f6a11');
 
 export function sampleReport(): StatusReport {
@@ -16,6 +17,7 @@ export function sampleReport(): StatusReport {
     agents: [{
       name: 'helper',
       pubkey: AGENT,
+      managedBy: MAKER,
       upstream: {
         agent: AGENT, url: 'ws://127.0.0.1:7447', phase: 'waiting', attempts: 3, channels: [CHANNEL],
         lastError: 'connection refused',

@@ -5,7 +5,8 @@
 import type { ChannelId, EventId, Log, Pubkey, Refusal, Seconds } from '../../model/index.ts';
 import type { Filter, Opening, Sealing, Tag, UnverifiedEvent } from '../../nostr/index.ts';
 import type { EventDraft } from '../draft.ts';
-import type { PublishingAction, Verdict } from '../journal/index.ts';
+import type { Attached, ATTACHING, LocalWrite, PublishingAction, Verdict } from '../journal/index.ts';
+import type { Registry } from '../managed/index.ts';
 import type { FetchResult, TurnBinding } from '../ports.ts';
 import type { Telemetry } from '../telemetry/index.ts';
 import type { ActionName, Args, FailedCode } from '../wire/index.ts';
@@ -15,7 +16,22 @@ export type Decision<Name extends ActionName = ActionName> =
   | Refused
   | (Name extends PublishingAction
     ? { readonly type: 'publish'; readonly action: Name; readonly draft: EventDraft } & Follows
-    : { readonly type: 'answer'; readonly verdict: Extract<Verdict, { readonly action: Name }> } & Follows);
+    : Name extends typeof ATTACHING
+      ? Attachment
+      : { readonly type: 'answer'; readonly verdict: Extract<Verdict, { readonly action: Name }> } & Follows & Partial<Local>);
+
+/** A publication that brings about more than its event, and what it will have come to when the relay has taken it. */
+interface Attachment extends Local {
+  readonly type: 'attach';
+  readonly draft: EventDraft;
+  readonly accepted: Attached;
+}
+
+/** What is written with the record, and who waits for the end of it: also after the answer, where it takes long. */
+interface Local {
+  readonly writes: readonly LocalWrite[];
+  readonly release: () => void;
+}
 
 /** What a plan wants to be asked or told after it has decided. */
 interface Follows {
@@ -56,6 +72,7 @@ export interface ActionContext {
   /** Never rejects, bounded in time. */
   readonly fetch: (filters: readonly Filter[]) => Promise<FetchResult>;
   readonly cursors: Cursors;
+  readonly managed: Registry;
 }
 
 /** What agent and owner share (NIP-44, NIP-AE), without its key. */

@@ -3,6 +3,9 @@
  * line here. What is `undefined` is answered `failed/unsupported` before anything is recorded or done.
  */
 import type { ActionName, RequestOf } from '../wire/index.ts';
+import { planCreate } from './agents-create.ts';
+import { planDelete } from './agents-delete.ts';
+import { planUpdate } from './agents-update.ts';
 import { planRead } from './channel-read.ts';
 import type { ActionContext, Decision, Plan } from './action.ts';
 import { planPing } from './liveness-ping.ts';
@@ -32,9 +35,9 @@ const OFFERS: Offers = {
   'typing.set': planTyping,
   'observer.emit': planEmit,
   'liveness.ping': planPing,
-  'agents.create': undefined,
-  'agents.update': undefined,
-  'agents.delete': undefined,
+  'agents.create': planCreate,
+  'agents.update': planUpdate,
+  'agents.delete': planDelete,
 };
 
 /** The plan of a request, or undefined when the action is not offered. Nothing runs before it is called. */

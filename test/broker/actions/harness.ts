@@ -43,6 +43,11 @@ export function bench(): Bench {
       alone: () => Promise.resolve(true),
       community: RELAY_URL,
       cursors: openCursors({ clock, random: systemRandom }),
+      managed: {
+        hold: () => Promise.resolve('orphan'),
+        provision: () => { throw new TypeError('nothing is made here'); },
+        aftermath: () => [],
+      },
       fetch: (filters) => upstream.fetch(filters, { timeoutMs: 1_000 }),
     },
   };

@@ -122,6 +122,7 @@ it('offers these of the fifteen actions', () => {
   });
   expect(offered).toEqual([
     'channel.read', 'message.post', 'message.reply', 'reaction.add', 'profile.set', 'storage.address', 'storage.get',
-    'storage.put', 'presence.set', 'typing.set', 'observer.emit', 'liveness.ping',
+    'storage.put', 'presence.set', 'typing.set', 'observer.emit', 'liveness.ping', 'agents.create', 'agents.update',
+    'agents.delete',
   ]);
 });
