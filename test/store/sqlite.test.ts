@@ -54,14 +54,18 @@ describe('write', () => {
 
   it('does not wait for company when it is alone, and does where there was some', async () => {
     const store = openSqlite(':memory:', SCHEMA);
-    const before: string[] = [];
-    const turn = new Promise<void>((resolve) => setImmediate(() => resolve(void before.push('the end of the turn'))));
-    await Promise.all([insert('a')].map((one) => store.write(one).then(() => before.push('a'))));
-    await Promise.all([insert('b'), insert('c')].map((one) => store.write(one)));
-    process.nextTick(() => before.push('the next tick'));
-    await Promise.all([store.write(insert('d')).then(() => before.push('d')), turn]);
-    expect(before.indexOf('a')).toBe(0);
-    expect(before.indexOf('the next tick')).toBeLessThan(before.indexOf('d'));
+    const seen: string[] = [];
+    const write = (name: string): Promise<unknown> => store.write(insert(name)).then(() => seen.push(name));
+    const alone = write('a');
+    await Promise.all([
+      alone, new Promise<void>((resolve) => setImmediate(() => { resolve(void seen.push('end of turn')); })),
+    ]);
+    await Promise.all([write('b'), write('c')]);
+    const company = write('d');
+    await new Promise<void>((resolve) => { process.nextTick(resolve); });
+    seen.push('next tick');
+    await company;
+    expect(seen).toEqual(['a', 'end of turn', 'b', 'c', 'next tick', 'd']);
     await store.close();
   });
 
