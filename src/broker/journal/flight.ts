@@ -70,7 +70,7 @@ export function isAtRest({ status }: RecordState): boolean {
 }
 
 /** What a submission may know of a record that was there before it. */
-function encounter(found: FoundRecord, digest: string): RecordInput & { readonly type: 'taken' | 'refused' } {
+export function encounter(found: FoundRecord, digest: string): RecordInput & { readonly type: 'taken' | 'refused' } {
   if (found.digest !== digest) return { type: 'refused', verdict: failed('request_id_conflict', CONFLICT) };
   const ended = isAtRest(found.state);
   if (found.ours || ended) return { type: 'taken', record: found.state };

@@ -162,11 +162,12 @@ export function openRows({ store, clock, log, owner }: RowsOptions): Rows {
     },
     async storeResult(key, verdict, writes = []) {
       const row = [await numberOf(key), key.requestId, owner];
-      const ours: Condition = { text: `EXISTS (SELECT 1 FROM journal WHERE ${FINISHABLE})`, params: row };
+      const finishable = verdict.status === 'succeeded' ? FINISHABLE_AS_SEEN : FINISHABLE;
+      const ours: Condition = { text: `EXISTS (SELECT 1 FROM journal WHERE ${finishable})`, params: row };
       // Only reading fills the journal with pages, so reading is what makes room.
       const isPage = verdict.status === 'succeeded' && verdict.action === 'channel.read';
       const room = isPage ? [sql(DISCARD, clock.now() - PAGE_KEPT_MS, DISCARDED_AT_ONCE)] : [];
-      return await goOn(sql(FINISH, verdictToText(verdict), ...row), writes.map((write) => write(ours)), room);
+      return await goOn(sql(FINISH + finishable, verdictToText(verdict), ...row), writes.map((write) => write(ours)), room);
     },
     async adopt(namespace) {
       const text = "UPDATE journal SET owner = ? WHERE namespace = ? AND status <> 'done'";
@@ -191,10 +192,11 @@ const CLAIM = `INSERT INTO journal
 const SIGNABLE = "namespace = ? AND request_id = ? AND owner = ? AND status = 'claimed'";
 const EVIDENCE = `UPDATE journal SET status = 'signed', event = ?, accepted = ? WHERE ${SIGNABLE}`;
 
-/** What was given up belongs to nobody: any run that sees its event may say so. */
-const FINISHABLE = `namespace = ? AND request_id = ?
+const FINISHABLE = "namespace = ? AND request_id = ? AND owner = ? AND status <> 'done'";
+/** What was given up belongs to nobody: any run that sees its event may say so, and nothing else. */
+const FINISHABLE_AS_SEEN = `namespace = ? AND request_id = ?
   AND (owner = ? AND status <> 'done' OR json_extract(result, '$.status') = 'indeterminate')`;
-const FINISH = `UPDATE journal SET status = 'done', result = ? WHERE ${FINISHABLE}`;
+const FINISH = "UPDATE journal SET status = 'done', result = ? WHERE ";
 
 const DISCARD = `UPDATE journal SET result = NULL WHERE id IN (
   SELECT id FROM journal WHERE action = 'channel.read' AND result IS NOT NULL AND claimed_at_ms < ? LIMIT ?)`;
