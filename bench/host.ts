@@ -19,7 +19,7 @@ import { openHost } from '../src/broker/host.ts';
 import { openSessions } from '../src/broker/sessions.ts';
 import { writeUntypedRequest } from '../src/broker/wire/index.ts';
 import { later, pubkey, silentLog } from '../src/model/index.ts';
-import { steadyClock, systemRandom } from '../src/system/index.ts';
+import { steadyClock, systemClock, systemRandom } from '../src/system/index.ts';
 import type { BenchRow } from './row.ts';
 
 const PAIRS = 9;
@@ -38,7 +38,7 @@ interface Measured {
 
 export async function run(): Promise<BenchRow[]> {
   const directory = mkdtempSync(join(tmpdir(), 'skep-bench-'));
-  const sessions = openSessions(systemRandom);
+  const sessions = openSessions({ random: systemRandom, clock: systemClock });
   const { token } = sessions.open(PRINCIPAL);
   const body = requestBytes();
   const host = await openHost({

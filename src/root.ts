@@ -1,12 +1,12 @@
 /**
  * The composition root: opens every room on a config, in order, and closes them in the other. Nothing is decided here.
  *
- *   lock → store → status socket → leftovers ended → (relay in the box) → broker → (recorder) → supervisor
+ *   lock → store → control socket → leftovers ended → (relay in the box) → broker → (recorder) → supervisor
  */
 import { join } from 'node:path';
 import { reapLeftovers } from './acp/index.ts';
 import { openBroker } from './broker/index.ts';
-import type { AgentIdentity, BrokerOptions } from './broker/index.ts';
+import type { AgentIdentity, Broker, BrokerOptions } from './broker/index.ts';
 import type { AgentConfig, Config } from './config/index.ts';
 import { lockDataDirectory, openControl, socketPathOf } from './control/index.ts';
 import type { StatusReport } from './control/index.ts';
@@ -72,7 +72,10 @@ async function openRooms(
   const rooms: Rooms = {};
   const snapshot = reporter(rooms, ending, options);
   // Open early and closed late, so that a slow start or a slow end can be looked at.
-  const control = await openControl({ path: socketPathOf(config.dataDirectory), snapshot, log });
+  const control = await openControl({
+    path: socketPathOf(config.dataDirectory), snapshot, log,
+    desk: () => (ending.begun() ? undefined : rooms.broker?.credentials),
+  });
   closings.push(() => control.close());
   await reapLeftovers({ store, clock: options.steadyClock, log });
 
@@ -90,6 +93,7 @@ async function openRooms(
     // The box may listen on another port each time; it is its key that makes it the same community.
     ...(relay && { community: `embedded:${relay.pubkey}` }),
   });
+  rooms.broker = broker;
   closings.push((graceMs) => broker.close(graceMs));
 
   const recorder = config.recordDirectory === undefined ? undefined : newRecorder(config.recordDirectory, config, options);
@@ -108,6 +112,7 @@ async function openRooms(
 
 /** What is open so far, as far as it is to be told. */
 interface Rooms {
+  broker?: Broker;
   relay?: Relay;
   recorder?: Recorder;
   supervisor?: Supervisor;

@@ -10,11 +10,12 @@ import { openCursors } from './actions/index.ts';
 import type { Cursors } from './actions/index.ts';
 import { openAgent, publicIdentity } from './agent.ts';
 import type { Agent, PublicIdentity } from './agent.ts';
+import { openCredentials } from './credentials.ts';
 import { openDispatch } from './dispatch.ts';
 import { openFeed } from './feed/index.ts';
 import type { Feed } from './feed/index.ts';
-import { openHost } from './host.ts';
-import type { Host, HostOptions, Identification } from './host.ts';
+import type { Identification } from './host.ts';
+import { openHosts } from './hosts.ts';
 import { introduce } from './introduce.ts';
 import { openJournal, openPursuit } from './journal/index.ts';
 import type { Journal, Pursuit, Wire } from './journal/index.ts';
@@ -25,7 +26,7 @@ import { openKeyFiles, openManagedRows, openRegistry, openRoster } from './manag
 import type { Configured, Registry, Roster, RosterOptions } from './managed/index.ts';
 import type { AgentIdentity, AgentLink, Broker } from './ports.ts';
 import { authSigner, openPublisher } from './publish.ts';
-import { openSessions } from './sessions.ts';
+import { listed, openSessions } from './sessions.ts';
 import { normalizeRelayUrl, openRelaySelf, openUpstream } from './upstream/index.ts';
 import type { RelaySelf } from './upstream/index.ts';
 
@@ -77,7 +78,7 @@ export async function openBroker(options: BrokerOptions): Promise<Broker> {
   refuseTwins(identities);
   const community = options.community ?? relay.url;
   const keyring = openKeyring(identities, random);
-  const sessions = openSessions(random);
+  const sessions = openSessions({ random, clock });
   const members = new Map<Pubkey, Member>();
   const memberOf = (pubkey: Pubkey): Member => members.get(pubkey) ?? unknownAgent(pubkey);
   /** Whose record is gone: nothing is done for them any more. */
@@ -127,9 +128,14 @@ export async function openBroker(options: BrokerOptions): Promise<Broker> {
   });
   for (const { pubkey } of identities) await journal.adopt({ community, principal: pubkey });
 
+  const credentials = await openCredentials({
+    store, clock, random, log, community,
+    holders: () => [...members.values()].map(({ agent: { identity: { name, pubkey, owner } } }) => ({ name, pubkey, owner })),
+    endpoint: () => ({ endpoint: hosts.publicEndpoint, lasting: hosts.lasting }),
+  });
   const hosts = await openHosts(options, {
     dispatch: openDispatch({
-      sessions,
+      sessions: { find: (token) => sessions.find(token) ?? credentials.find(token) },
       journal,
       agentOf: (principal) => (revoked.has(principal) ? undefined : members.get(principal)?.agent),
       log,
@@ -176,42 +182,11 @@ export async function openBroker(options: BrokerOptions): Promise<Broker> {
   return {
     endpoint: hosts.endpoint,
     publicEndpoint: hosts.publicEndpoint,
+    credentials: { ...credentials, list: () => [...credentials.list(), ...sessions.list().map((open) => listed(open, members.get(open.session.principal)?.agent.identity.name))] },
     link: (agent) => memberOf(agent).link,
     managed: (consumer) => { managed.roster.follow(consumer); },
     close: closeOnce,
   };
-}
-
-interface Hosts extends Host {
-  readonly publicEndpoint: string;
-}
-
-/** With TLS there are two: what a certificate is good for is no matter of the agents that run here. */
-async function openHosts({ address, port, tls, publicUrl }: BrokerOptions, common: HostOptions): Promise<Hosts> {
-  const outside = {
-    ...common,
-    ...(address === undefined ? {} : { address }),
-    ...(port === undefined ? {} : { port }),
-    ...(publicUrl === undefined ? {} : { endpoint: publicUrl }),
-  };
-  if (tls === undefined) {
-    const host = await openHost(outside);
-    return { ...host, publicEndpoint: publicUrl ?? host.endpoint };
-  }
-  const inside = await openHost(common);
-  try {
-    const host = await openHost({ ...outside, tls });
-    return {
-      endpoint: inside.endpoint,
-      publicEndpoint: publicUrl ?? host.endpoint,
-      close: async (graceMs) => {
-        await Promise.all([inside.close(graceMs), host.close(graceMs)]);
-      },
-    };
-  } catch (error) {
-    await inside.close(0);
-    throw error;
-  }
 }
 
 /** The wire of an agent that is there no longer: whatever it has under way stays in doubt. */

@@ -23,16 +23,16 @@ export type Reply =
 export type Dispatch = (token: string | undefined, body: Uint8Array) => Promise<Reply>;
 
 export interface DispatchOptions {
-  readonly sessions: Sessions;
+  readonly sessions: Pick<Sessions, 'find'>;
   readonly journal: Journal;
   readonly agentOf: (principal: Pubkey) => Agent | undefined;
   readonly log: Log;
 }
 
 /** Actions of one principal under way at once; beyond it the client is told to come back. */
-const MAX_ACTIONS_PER_PRINCIPAL = 64;
+export const MAX_ACTIONS_PER_PRINCIPAL = 64;
 
-const UNAUTHENTICATED = 'the credential is missing, unknown or revoked';
+const UNAUTHENTICATED = 'the credential is missing, unknown, expired or revoked';
 
 export function openDispatch({ sessions, journal, agentOf, log }: DispatchOptions): Dispatch {
   const underWay = new Map<Pubkey, number>();
@@ -48,7 +48,9 @@ export function openDispatch({ sessions, journal, agentOf, log }: DispatchOption
 
     const session = token === undefined ? undefined : sessions.find(token);
     const agent = session === undefined ? undefined : agentOf(session.principal);
-    if (session === undefined || agent === undefined) return reply(failed('unauthenticated', UNAUTHENTICATED));
+    if (session === undefined || agent === undefined || !isBoundTo(session, agent)) {
+      return reply(failed('unauthenticated', UNAUTHENTICATED));
+    }
     if (!reading.ok) return reply(failed(reading.code, reading.detail));
     const { request, digest } = reading;
     const refusal = (): Verdict | undefined => refusalOf(session, agent, request);
@@ -112,11 +114,20 @@ async function follow(work: Work, { decision, done }: { decision?: Decision; don
 }
 
 /** Asked before the claim, at the effect's edge, and before the release of a result. */
-function refusalOf(session: Session, agent: Agent, { args }: BrokerRequest): Verdict | undefined {
-  if (!session.live()) return failed('unauthenticated', UNAUTHENTICATED);
+function refusalOf(session: Session, agent: Agent, { action, args }: BrokerRequest): Verdict | undefined {
+  if (!session.live() || !isBoundTo(session, agent)) return failed('unauthenticated', UNAUTHENTICATED);
+  const { actions, channels } = session.scope;
+  if (actions?.has(action) === false) return failed('unauthorized', `${action} is not in the scope of this credential`);
   const channelId: ChannelId | undefined = 'channelId' in args ? args.channelId : undefined;
-  if (channelId === undefined || agent.permits(channelId)) return undefined;
+  if (channelId === undefined) return undefined;
+  if (channels?.has(channelId) === false) return failed('unauthorized', 'the channel is not in the scope of this credential');
+  if (agent.permits(channelId)) return undefined;
   return failed('unauthorized', 'the channel is not among those this agent is permitted');
+}
+
+/** A credential is never reassigned: an agent that has another owner or relay by now is not the one it was issued for. */
+function isBoundTo({ community, owner }: Session, { namespace, identity }: Agent): boolean {
+  return community === namespace.community && owner === identity.owner;
 }
 
 /**

@@ -2,7 +2,7 @@
  * What the broker is to the rest of the house. The supervisor holds an `AgentLink` for each agent: a feed in, reads,
  * the few messages skep itself writes, and credentials for agent processes. No key, socket or signature crosses here.
  */
-import type { ChannelId, EventId, Pubkey, Seconds } from '../model/index.ts';
+import type { ChannelId, EventId, Pubkey, Refusal, Seconds } from '../model/index.ts';
 import type { Filter, Tag, VerifiedEvent } from '../nostr/index.ts';
 
 /** Who an agent is to the broker. `secretKey` is 32 bytes and is held by the broker alone. */
@@ -145,11 +145,66 @@ export interface AgentLink {
   status(): UpstreamStatus;
 }
 
+/** What an operator orders for a program that skep does not run. Members that are absent leave all that the agent may. */
+export interface CredentialOrder {
+  /** Name or pubkey of an agent of this broker. */
+  readonly agent: string;
+  readonly actions?: readonly string[];
+  readonly channels?: readonly string[];
+  /** Absent: until it is revoked. */
+  readonly lifetimeMs?: number;
+  /** For people. */
+  readonly label?: string;
+}
+
+/** `token` exists nowhere else. */
+export interface IssuedCredential {
+  readonly id: string;
+  readonly token: string;
+  readonly agent: string;
+  readonly endpoint: string;
+  /** False where the endpoint has another port after the next start. */
+  readonly lasting: boolean;
+  readonly expiresAtMs?: number;
+}
+
+/** A session as a list shows it: nothing of a token. Times are Unix milliseconds. */
+export interface SessionEntry {
+  readonly id: string;
+  /** `process`: of an agent process that skep runs; it ends with it. */
+  readonly sort: 'issued' | 'process';
+  /** `unusable`: its agent is not configured any more, or has another owner or relay. */
+  readonly state: 'live' | 'expired' | 'revoked' | 'unusable';
+  /** Its name, or its pubkey where no such agent is here. */
+  readonly agent: string;
+  readonly pubkey: Pubkey;
+  readonly label?: string;
+  readonly actions?: readonly string[];
+  readonly channels?: readonly ChannelId[];
+  readonly createdAtMs: number;
+  readonly expiresAtMs?: number;
+  readonly revokedAtMs?: number;
+  /** To the minute. */
+  readonly usedAtMs?: number;
+  readonly turn?: TurnBinding;
+}
+
+/** Where an operator gets and ends credentials. Every call may reject with the store's `Failure`. */
+export interface CredentialDesk {
+  issue(order: CredentialOrder): Promise<{ readonly ok: true; readonly issued: IssuedCredential } | Refusal>;
+  /** Another token for the same credential; the old one ends at once. */
+  rotate(id: string): Promise<{ readonly ok: true; readonly issued: IssuedCredential } | Refusal>;
+  /** Effective on the next byte, also for requests under way and stored results. Twice is once. */
+  revoke(id: string): Promise<{ readonly ok: true } | Refusal>;
+  list(): readonly SessionEntry[];
+}
+
 export interface Broker {
   /** `http://127.0.0.1:<port>`, the NIP-BA endpoint without its path, for the agents that skep runs. */
   readonly endpoint: string;
   /** The same for programs that skep does not run: with TLS, or where a proxy stands in front, another. */
   readonly publicEndpoint: string;
+  readonly credentials: CredentialDesk;
   link(agent: Pubkey): AgentLink;
   /** Tells of the agents that agents have made: of those that are there, and of every change. One consumer. */
   managed(consumer: ManagedConsumer): void;

@@ -1,29 +1,39 @@
 /**
- * Session credentials (NIP-BA "Session and transport"): 32 random bytes each, bound for life to one agent principal,
- * community and owner. Only the SHA-256 of a token is kept, and the token itself is handed out once.
+ * The sessions of agent processes that skep runs: credentials in memory, bound for life to one agent principal,
+ * community and owner, each ending with its process. The token itself is handed out once.
  *
  * A session object stays with a request that came in under it; `live` is looked at again at the effect's edge and
  * before a result is released, so that revocation takes effect on the next byte.
  */
-import { hash, timingSafeEqual } from 'node:crypto';
-import type { Pubkey, Random } from '../model/index.ts';
-import type { TurnBinding } from './ports.ts';
+import type { ChannelId, Clock, Milliseconds, Pubkey, Random } from '../model/index.ts';
+import type { SessionEntry, TurnBinding } from './ports.ts';
+import { newSessionId, newToken, openTokenTable } from './tokens.ts';
+import type { ActionName } from './wire/index.ts';
 
-export interface Session {
-  /** Not a secret: names the session in logs and status. */
+export interface Session extends Principal {
+  /** Not a secret: names the session in logs and lists. */
   readonly sessionId: string;
-  readonly principal: Pubkey;
-  readonly community: string;
-  readonly owner: Pubkey;
+  readonly scope: Scope;
   /** The turn in flight, or none between turns. */
   turn(): TurnBinding | undefined;
   live(): boolean;
+}
+
+/** What a credential is good for, of what its agent may; a member that is absent leaves all of it. */
+export interface Scope {
+  readonly actions?: ReadonlySet<ActionName>;
+  readonly channels?: ReadonlySet<ChannelId>;
 }
 
 export interface Principal {
   readonly principal: Pubkey;
   readonly community: string;
   readonly owner: Pubkey;
+}
+
+export interface OpenSession {
+  readonly session: Session;
+  readonly openedAtMs: Milliseconds;
 }
 
 export interface Sessions {
@@ -37,39 +47,34 @@ export interface Sessions {
   /** Every session of that principal. */
   closeOf(principal: Pubkey): void;
   closeAll(): void;
+  list(): readonly OpenSession[];
 }
 
-const TOKEN_BYTES = 32;
-const SESSION_ID_BYTES = 8;
-/** 32 bytes as base64url without padding. */
-const TOKEN = /^[A-Za-z0-9_-]{43}$/;
+export interface SessionsOptions {
+  readonly random: Random;
+  /** For stamps. */
+  readonly clock: Clock;
+}
 
-export function openSessions(random: Random): Sessions {
-  const byDigest = new Map<string, Entry>();
+export function openSessions({ random, clock }: SessionsOptions): Sessions {
+  const byToken = openTokenTable<Session>();
   const byId = new Map<string, Entry>();
 
   function remove(entry: Entry): void {
     entry.end();
-    byDigest.delete(entry.digest.toString('hex'));
+    byToken.remove(entry.digest);
     byId.delete(entry.session.sessionId);
   }
 
   return {
     open(principal) {
-      const token = Buffer.from(random.bytes(TOKEN_BYTES)).toString('base64url');
-      const sessionId = Buffer.from(random.bytes(SESSION_ID_BYTES)).toString('hex');
-      const entry = entryOf(sessionId, digestOf(token), principal);
-      byDigest.set(entry.digest.toString('hex'), entry);
-      byId.set(sessionId, entry);
+      const { token, digest } = newToken(random);
+      const entry = entryOf(newSessionId(random), digest, principal, clock.now());
+      byToken.add(digest, entry.session);
+      byId.set(entry.session.sessionId, entry);
       return { session: entry.session, token };
     },
-    find(token) {
-      if (!TOKEN.test(token)) return undefined;
-      const digest = digestOf(token);
-      // The look-up is by digest: what its time tells is about SHA-256 of the token, which leads nobody to the token.
-      const entry = byDigest.get(digest.toString('hex'));
-      return entry !== undefined && timingSafeEqual(entry.digest, digest) ? entry.session : undefined;
-    },
+    find: (token) => byToken.find(token),
     bindTurn(sessionId, turn) {
       byId.get(sessionId)?.bind(turn);
     },
@@ -83,22 +88,23 @@ export function openSessions(random: Random): Sessions {
     closeAll() {
       for (const entry of [...byId.values()]) remove(entry);
     },
+    list: () => [...byId.values()].map(({ session, openedAtMs }) => ({ session, openedAtMs })),
   };
 }
 
-interface Entry {
-  readonly session: Session;
-  readonly digest: Buffer;
+interface Entry extends OpenSession {
+  readonly digest: string;
   bind(turn: TurnBinding | undefined): void;
   end(): void;
 }
 
-function entryOf(sessionId: string, digest: Buffer, principal: Principal): Entry {
+function entryOf(sessionId: string, digest: string, principal: Principal, openedAtMs: Milliseconds): Entry {
   let bound: TurnBinding | undefined;
   let live = true;
   return {
-    session: { sessionId, ...principal, turn: () => bound, live: () => live },
+    session: { sessionId, ...principal, scope: {}, turn: () => bound, live: () => live },
     digest,
+    openedAtMs,
     bind(turn) {
       bound = turn;
     },
@@ -109,6 +115,11 @@ function entryOf(sessionId: string, digest: Buffer, principal: Principal): Entry
   };
 }
 
-function digestOf(token: string): Buffer {
-  return hash('sha256', token, 'buffer');
+/** A session of an agent process, as a list shows it. */
+export function listed({ session, openedAtMs }: OpenSession, name: string = session.principal): SessionEntry {
+  const turn = session.turn();
+  return {
+    id: session.sessionId, sort: 'process', state: 'live', agent: name, pubkey: session.principal, createdAtMs: openedAtMs,
+    ...(turn === undefined ? {} : { turn }),
+  };
 }

@@ -15,6 +15,7 @@ import { ofOpenFiles } from './open-files.ts';
 import { tell } from './print.ts';
 import { relayVerb } from './relay.ts';
 import { replayVerb } from './replay.ts';
+import { sessionVerb } from './session.ts';
 import { statusVerb } from './status.ts';
 import { upVerb } from './up.ts';
 import { VERSION } from './version.ts';
@@ -66,7 +67,7 @@ function composeProgram(): Command {
     })
     .addHelpText('after', `\n${EXIT_CODES}`);
   const verbs = [
-    initVerb, upVerb, statusVerb, relayVerb, demoVerb, callVerb, mcpVerb, compileVerb, explainVerb, replayVerb,
+    initVerb, upVerb, statusVerb, sessionVerb, relayVerb, demoVerb, callVerb, mcpVerb, compileVerb, explainVerb, replayVerb,
     fixturesVerb,
   ];
   for (const verb of verbs) verb(program);

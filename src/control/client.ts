@@ -1,42 +1,61 @@
-/** Asks a running supervisor how it is doing. */
+/** Asks a running supervisor how it is doing, and for session credentials. */
 import { connect } from 'node:net';
 import { Failure } from '../model/index.ts';
 import { parseReport } from './report.ts';
 import type { StatusReport } from './report.ts';
+import { parseSessionAnswer } from './sessions.ts';
+import type { SessionAnswer, SessionRequest } from './sessions.ts';
 
 /** A report is some hundred bytes an agent; what is longer than this is not one. */
 const MAX_ANSWER_CHARACTERS = 16_777_216;
 
 /** Throws `Failure('not_running')` when nobody answers on the socket within `timeoutMs`, or not in our words. */
-export function askStatus(path: string, timeoutMs: number): Promise<StatusReport> {
+export async function askStatus(path: string, timeoutMs: number): Promise<StatusReport> {
+  return understood(path, parseReport(await ask(path, { v: 1, ask: 'status' }, timeoutMs)));
+}
+
+/** Throws as `askStatus` does, and the `Failure` that the supervisor tells of: `usage`, or what its disk says. */
+export async function askSessions(path: string, request: SessionRequest, timeoutMs: number): Promise<SessionAnswer> {
+  return understood(path, parseSessionAnswer(await ask(path, request, timeoutMs)));
+}
+
+function understood<T>(path: string, answer: T | undefined): T {
+  if (answer !== undefined) return answer;
+  throw new Failure('not_running', `${path}: answers in words that this skep does not know; use the version that runs`);
+}
+
+/** One request, and the line that answers it. */
+function ask(path: string, request: object, timeoutMs: number): Promise<string> {
   return new Promise((resolve, reject) => {
     let answer = '';
     const socket = connect(path);
     const timer = setTimeout(() => {
-      end(`does not answer within ${timeoutMs} ms; the supervisor is stuck or stopped`);
+      fail(`does not answer within ${timeoutMs} ms; the supervisor is stuck or stopped`);
     }, timeoutMs);
     socket.setEncoding('utf8');
-    socket.on('connect', () => socket.write('{"v":1,"ask":"status"}\n'));
+    socket.on('connect', () => socket.write(`${JSON.stringify(request)}\n`));
     socket.on('error', (error) => {
-      end(reasonOf(error), error);
+      fail(reasonOf(error), error);
     });
     socket.on('close', () => {
-      end('the supervisor closed the connection without an answer');
+      fail('the supervisor closed the connection without an answer');
     });
     socket.on('data', (chunk: string) => {
       answer += chunk;
       const length = answer.indexOf('\n');
       if (length < 0 && answer.length <= MAX_ANSWER_CHARACTERS) return;
-      const report = parseReport(answer.slice(0, length));
-      if (report === undefined) end('answers in words that this skep does not know; use the version that runs');
-      else end(report);
+      end();
+      resolve(answer.slice(0, length));
     });
 
-    function end(result: StatusReport | string, cause?: unknown): void {
+    function fail(reason: string, cause?: unknown): void {
+      end();
+      reject(new Failure('not_running', `${path}: ${reason}`, { cause }));
+    }
+
+    function end(): void {
       clearTimeout(timer);
       socket.destroy();
-      if (typeof result === 'string') reject(new Failure('not_running', `${path}: ${result}`, { cause }));
-      else resolve(result);
     }
   });
 }

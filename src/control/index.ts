@@ -1,12 +1,13 @@
 /**
  * A running supervisor, seen from outside its process: who holds the data directory, and how it is doing.
  * in: src/model, the broker's status types.
- * out: the directory's lock, the status socket, its client, the report's type.
+ * out: the directory's lock, the control socket, its client, the report's and the requests' types.
  */
-export { askStatus } from './client.ts';
+export { askSessions, askStatus } from './client.ts';
 export { lockDataDirectory } from './lock.ts';
 export type { DirectoryLock } from './lock.ts';
 export { MAX_SOCKET_PATH_BYTES, socketPathOf } from './paths.ts';
 export { openControl } from './server.ts';
 export type { Control, ControlOptions } from './server.ts';
 export type { AgentReport, InboxCounts, ProcessReport, RecordingReport, StatusReport, TurnReport } from './report.ts';
+export type { SessionRequest } from './sessions.ts';

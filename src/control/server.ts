@@ -1,14 +1,16 @@
 /**
- * The status socket: a UNIX socket in the data directory that only its owner may open. One JSON request a line, one
- * JSON answer a line; it tells, and changes nothing. A socket file that a killed supervisor left is replaced, one that
- * somebody answers on is not touched.
+ * The control socket: a UNIX socket in the data directory that only its owner may open. One JSON request a line, one
+ * JSON answer a line, in that order: how the supervisor is doing, and session credentials. A socket file that a killed
+ * supervisor left is replaced, one that somebody answers on is not touched.
  */
 import { lstatSync, rmSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import type { Server, Socket } from 'node:net';
+import type { CredentialDesk } from '../broker/ports.ts';
 import { Failure } from '../model/index.ts';
 import type { Log } from '../model/index.ts';
 import type { StatusReport } from './report.ts';
+import { answerSessions, asSessionRequest } from './sessions.ts';
 
 /** A request is a few words; a longer line is not one. The connection ends. */
 const MAX_REQUEST_BYTES = 4_096;
@@ -20,6 +22,8 @@ const IDLE_MS = 10_000;
 export interface ControlOptions {
   readonly path: string;
   readonly snapshot: () => StatusReport;
+  /** Undefined as long as no broker is open. */
+  readonly desk: () => CredentialDesk | undefined;
   readonly log: Log;
 }
 
@@ -40,7 +44,7 @@ export async function openControl(options: ControlOptions): Promise<Control> {
   server.maxConnections = MAX_CONNECTIONS;
   await listen(server, path);
   server.on('error', (error) => {
-    log.warn('status socket failed', { path, error });
+    log.warn('control socket failed', { path, error });
   });
   let closing: Promise<void> | undefined;
   return {
@@ -98,8 +102,9 @@ async function removeStale(path: string): Promise<void> {
   else if (answer !== 'ENOENT') throw new Failure('in_use', `${path}: another supervisor answers on this socket`);
 }
 
-function serve(socket: Socket, { snapshot, log }: ControlOptions): void {
+function serve(socket: Socket, options: ControlOptions): void {
   let pending = '';
+  let answered = Promise.resolve();
   socket.setEncoding('utf8');
   socket.setTimeout(IDLE_MS, () => socket.destroy());
   // A client that goes away in mid-answer is its own affair.
@@ -111,12 +116,21 @@ function serve(socket: Socket, { snapshot, log }: ControlOptions): void {
       socket.destroy();
       return;
     }
-    for (const line of lines) socket.write(`${JSON.stringify(answerTo(line, snapshot, log))}\n`);
+    for (const line of lines) {
+      answered = answered.then(async () => {
+        if (socket.destroyed) return;
+        socket.write(`${JSON.stringify(await answerTo(line, options))}\n`);
+      });
+    }
   });
 }
 
-function answerTo(line: string, snapshot: () => StatusReport, log: Log): object {
-  if (askedFor(line) !== 'status') return { v: 1, error: 'unknown_request' };
+/** Never rejects. */
+async function answerTo(line: string, { snapshot, desk, log }: ControlOptions): Promise<object> {
+  const asked = parseJson(line);
+  const aboutSessions = asSessionRequest(asked);
+  if (aboutSessions !== undefined) return await answerSessions(aboutSessions, desk(), log);
+  if (!isForStatus(asked)) return { v: 1, error: 'unknown_request' };
   try {
     return snapshot();
   } catch (error) {
@@ -125,11 +139,13 @@ function answerTo(line: string, snapshot: () => StatusReport, log: Log): object 
   }
 }
 
-function askedFor(line: string): unknown {
+function isForStatus(asked: unknown): boolean {
+  return typeof asked === 'object' && asked !== null && 'v' in asked && asked.v === 1 && 'ask' in asked && asked.ask === 'status';
+}
+
+function parseJson(line: string): unknown {
   try {
-    const request: unknown = JSON.parse(line);
-    if (typeof request !== 'object' || request === null) return undefined;
-    return 'v' in request && request.v === 1 && 'ask' in request ? request.ask : undefined;
+    return JSON.parse(line);
   } catch {
     return undefined;
   }

@@ -106,4 +106,22 @@ export const SUPERVISOR_SCHEMA: Migrations = [
   );
   CREATE INDEX managed_agents_of ON managed_agents (community, requester)
   `,
+  `
+  -- broker/credentials: issued to programs that skep does not run. Of a token only its SHA-256; scopes are JSON lists,
+  -- NULL for all. An ended one is kept for a while, to be listed.
+  CREATE TABLE credentials (
+    id TEXT PRIMARY KEY,
+    digest TEXT NOT NULL,
+    principal TEXT NOT NULL,
+    community TEXT NOT NULL,
+    owner TEXT NOT NULL,
+    label TEXT,
+    actions TEXT,
+    channels TEXT,
+    created_at_ms INTEGER NOT NULL,
+    expires_at_ms INTEGER,
+    revoked_at_ms INTEGER,
+    used_at_ms INTEGER
+  )
+  `,
 ];

@@ -2,7 +2,7 @@
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { openSessions } from '../../src/broker/sessions.ts';
-import { systemRandom } from '../../src/system/index.ts';
+import { systemClock, systemRandom } from '../../src/system/index.ts';
 import { RELAY_URL } from './fake-relay.ts';
 import { AGENT, CHANNEL, OWNER } from './people.ts';
 
@@ -10,7 +10,7 @@ const PRINCIPAL = { principal: AGENT.pubkey, community: RELAY_URL, owner: OWNER.
 
 describe('a credential', () => {
   it('is 32 random bytes, bound to principal, community and owner', () => {
-    const sessions = openSessions(systemRandom);
+    const sessions = openSessions({ random: systemRandom, clock: systemClock });
     const { session, token } = sessions.open(PRINCIPAL);
     expect(Buffer.from(token, 'base64url')).toHaveLength(32);
     expect(sessions.find(token)).toBe(session);
@@ -19,7 +19,7 @@ describe('a credential', () => {
   });
 
   it('is found as it stands and no other way', () => {
-    const sessions = openSessions(systemRandom);
+    const sessions = openSessions({ random: systemRandom, clock: systemClock });
     const { session, token } = sessions.open(PRINCIPAL);
     for (const other of ['', ` ${token}`, `${token}=`, token.toLowerCase(), token.slice(0, -1), session.sessionId]) {
       expect(sessions.find(other)).toBeUndefined();
@@ -27,7 +27,7 @@ describe('a credential', () => {
   });
 
   it('is not kept: not in the sessions, not in a session', () => {
-    const sessions = openSessions(systemRandom);
+    const sessions = openSessions({ random: systemRandom, clock: systemClock });
     const { session, token } = sessions.open(PRINCIPAL);
     const shown = [
       inspect(sessions, { depth: 9, showHidden: true }),
@@ -39,7 +39,7 @@ describe('a credential', () => {
   });
 
   it('ends with its session, at once, and no other does', () => {
-    const sessions = openSessions(systemRandom);
+    const sessions = openSessions({ random: systemRandom, clock: systemClock });
     const [one, two] = [sessions.open(PRINCIPAL), sessions.open(PRINCIPAL)];
     const held = sessions.find(one.token);
     sessions.close(one.session.sessionId);
@@ -51,7 +51,7 @@ describe('a credential', () => {
 });
 
 it('knows the turn in flight, and forgets it with the session', () => {
-  const sessions = openSessions(systemRandom);
+  const sessions = openSessions({ random: systemRandom, clock: systemClock });
   const { session } = sessions.open(PRINCIPAL);
   const turn = { turnId: 't-1', channelId: CHANNEL };
   sessions.bindTurn(session.sessionId, turn);

@@ -9,7 +9,7 @@ import { runSkep, stopAll } from './skep.ts';
 afterEach(stopAll);
 
 const ROOT = new URL('../../', import.meta.url);
-const VERBS = ['init', 'up', 'status', 'relay', 'demo', 'call', 'mcp', 'compile', 'explain', 'replay'];
+const VERBS = ['init', 'up', 'status', 'session', 'relay', 'demo', 'call', 'mcp', 'compile', 'explain', 'replay'];
 
 describe('help', () => {
   it('names every verb and every exit code', async () => {
@@ -56,6 +56,9 @@ describe('a mistake is one line and exit code 2', () => {
     [['replay', '--shard', '0/2'], 'option \'--shard <i/n>\' argument \'0/2\' is invalid. expected i/n with i from 1 to n; see skep --help'],
     [['up'], 'config: skep.yaml does not exist; skep init writes one'],
     [['status'], 'config: skep.yaml does not exist; skep init writes one'],
+    [['session', 'list'], 'config: skep.yaml does not exist; skep init writes one'],
+    [['session', 'issue'], 'required option \'--agent <name>\' not specified; see skep --help'],
+    [['session', 'issue', '--agent', 'a', '--expires', 'soon'], 'option \'--expires <duration>\' argument \'soon\' is invalid. expected a duration like 12h or 90d, or never; see skep --help'],
   ])('%j', async (args, line) => {
     expect(await runSkep(args, temporaryDirectory())).toEqual({ code: 2, stdout: '', stderr: `skep: ${line}\n` });
   });

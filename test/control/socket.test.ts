@@ -4,9 +4,10 @@ import { existsSync, statSync, writeFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { askStatus, openControl, socketPathOf } from '../../src/control/index.ts';
+import { askSessions, askStatus, openControl, socketPathOf } from '../../src/control/index.ts';
+import type { CredentialDesk } from '../../src/broker/index.ts';
 import type { Control, StatusReport } from '../../src/control/index.ts';
-import { silentLog } from '../../src/model/index.ts';
+import { Failure, silentLog } from '../../src/model/index.ts';
 import { temporaryDirectory } from '../setup/temp.ts';
 import { documentedMembers, membersOf } from './members.ts';
 import { sampleReport } from './report-sample.ts';
@@ -15,7 +16,7 @@ const open: Control[] = [];
 afterEach(() => Promise.all(open.splice(0).map((control) => control.close())));
 
 async function openSample(path: string, snapshot: () => StatusReport = sampleReport): Promise<Control> {
-  const control = await openControl({ path, snapshot, log: silentLog });
+  const control = await openControl({ path, snapshot, log: silentLog, desk: () => undefined });
   open.push(control);
   return control;
 }
@@ -99,6 +100,47 @@ describe('the status socket', () => {
   }, 8_000);
 });
 
+describe('session requests', () => {
+  const LIST = '{"v":1,"ask":"session.list"}';
+
+  async function answered(line: string, desk: () => CredentialDesk | undefined): Promise<string> {
+    const path = freshPath();
+    open.push(await openControl({ path, snapshot: sampleReport, log: silentLog, desk }));
+    return await exchange(path, `${line}\n`, 1);
+  }
+
+  const desk: CredentialDesk = {
+    issue: () => Promise.reject(new Failure('storage_full', 'skep.db: the disk is full')),
+    rotate: () => Promise.reject(new TypeError('a bug')),
+    revoke: () => Promise.resolve({ ok: false, code: 'unknown_id', detail: 'id: unknown' }),
+    list: () => [],
+  };
+
+  it.each([
+    [LIST, { v: 1, ok: true, sessions: [] }],
+    ['{"v":1,"ask":"session.issue","agent":"a"}', { v: 1, error: 'storage_full', detail: 'skep.db: the disk is full' }],
+    ['{"v":1,"ask":"session.rotate","id":"a"}', { v: 1, error: 'internal' }],
+    ['{"v":1,"ask":"session.revoke","id":"a"}', { v: 1, error: 'usage', detail: 'id: unknown' }],
+    ['{"v":1,"ask":"session.issue"}', { v: 1, error: 'unknown_request' }],
+    ['{"v":1,"ask":"session.issue","agent":"a","owner":"b"}', { v: 1, error: 'unknown_request' }],
+    ['{"v":1,"ask":"session.revoke","id":1}', { v: 1, error: 'unknown_request' }],
+  ])('%s', async (line, answer) => {
+    expect(JSON.parse(await answered(line, () => desk))).toEqual(answer);
+  });
+
+  it('are told to come back as long as there is no broker', async () => {
+    expect(JSON.parse(await answered(LIST, () => undefined))).toMatchObject({ error: 'not_running' });
+  });
+
+  it('fail with the code that the supervisor tells, and with another where its words are not known', async () => {
+    const path = freshPath();
+    open.push(await openControl({ path, snapshot: sampleReport, log: silentLog, desk: () => desk }));
+    await expect(askSessions(path, { v: 1, ask: 'session.issue', agent: 'a' }, 5_000)).rejects.toMatchObject({ code: 'storage_full' });
+    await expect(askSessions(path, { v: 1, ask: 'session.rotate', id: 'a' }, 5_000)).rejects.toMatchObject({ code: 'not_seen' });
+    expect(await askSessions(path, { v: 1, ask: 'session.list' }, 5_000)).toEqual({ v: 1, ok: true, sessions: [] });
+  });
+});
+
 describe('a path that is taken', () => {
   it('is replaced when its supervisor was killed', async () => {
     const path = freshPath();
@@ -111,14 +153,14 @@ describe('a path that is taken', () => {
   it('is left alone when somebody answers on it', async () => {
     const path = freshPath();
     await openSample(path);
-    await expect(openControl({ path, snapshot: sampleReport, log: silentLog })).rejects.toMatchObject({ code: 'in_use' });
+    await expect(openControl({ path, snapshot: sampleReport, log: silentLog, desk: () => undefined })).rejects.toMatchObject({ code: 'in_use' });
     expect((await askStatus(path, 5_000)).pid).toBe(process.pid);
   });
 
   it('is left alone when it is no socket', async () => {
     const path = freshPath();
     writeFileSync(path, 'precious');
-    await expect(openControl({ path, snapshot: sampleReport, log: silentLog })).rejects.toMatchObject({
+    await expect(openControl({ path, snapshot: sampleReport, log: silentLog, desk: () => undefined })).rejects.toMatchObject({
       code: 'listen', message: `${path}: is in the way and not a socket; move it away`,
     });
     expect(existsSync(path)).toBe(true);
@@ -126,7 +168,7 @@ describe('a path that is taken', () => {
 
   it('names a folder that does not exist', async () => {
     const path = join(temporaryDirectory(), 'none', 'skep.sock');
-    await expect(openControl({ path, snapshot: sampleReport, log: silentLog })).rejects.toMatchObject({ code: 'listen' });
+    await expect(openControl({ path, snapshot: sampleReport, log: silentLog, desk: () => undefined })).rejects.toMatchObject({ code: 'listen' });
   });
 });
 

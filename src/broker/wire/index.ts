@@ -24,7 +24,7 @@ export type {
   SucceededOf,
   SucceededResult,
 } from './result.ts';
-export { ACTION_NAMES, pageLimit } from './actions.ts';
+export { ACTION_NAMES, actionNamed, pageLimit } from './actions.ts';
 export type { ActionName, Args, Outcome, WireEvent } from './actions.ts';
 export type { Target } from './target.ts';
 export { fromWireEvent, toWireEvent } from './events.ts';
