@@ -10,6 +10,7 @@ import { silentLog } from '../../src/model/index.ts';
 import type { Pubkey } from '../../src/model/index.ts';
 import type { Relay } from '../../src/relay/index.ts';
 import { openSqlite, SUPERVISOR_SCHEMA } from '../../src/store/index.ts';
+import type { Store } from '../../src/store/index.ts';
 import { steadyClock, systemClock, systemRandom } from '../../src/system/index.ts';
 import { temporaryDirectory } from '../setup/temp.ts';
 import { Client, startRelay } from '../relay/harness.ts';
@@ -39,6 +40,7 @@ export interface Box {
 export async function openBox(
   options: Partial<BrokerOptions> = {},
   onManaged: (change: ManagedChange) => Promise<void> = () => Promise.resolve(),
+  firstStore: (store: Store) => Store = (store) => store,
 ): Promise<Box> {
   const member = { pubkey: AGENT.pubkey, role: 'member' } as const;
   const admin = { pubkey: OWNER.pubkey, role: 'admin' } as const;
@@ -50,9 +52,12 @@ export async function openBox(
     ],
   });
   const directory = temporaryDirectory();
+  let isFirst = true;
   const start = async (): Promise<Started> => {
-    const store = openSqlite(join(directory, 'skep.db'), SUPERVISOR_SCHEMA);
-    onTestFinished(() => store.close());
+    const disk = openSqlite(join(directory, 'skep.db'), SUPERVISOR_SCHEMA);
+    onTestFinished(() => disk.close());
+    const store = isFirst ? firstStore(disk) : disk;
+    isFirst = false;
     const broker = await openBroker({
       relayUrl: relay.url, identities: [identity()], store, clock: systemClock, steadyClock, random: systemRandom,
       log: silentLog, keyDirectory: join(directory, 'agents'), ...options,

@@ -29,6 +29,40 @@ export function mortal(store: Store, death: Death): Store & { readonly died: Pro
   };
 }
 
+/** As `mortal`, at the first write that holds a statement with `text` in it. `bury` ends whoever waits for the dead. */
+export function mortalAt(
+  store: Store,
+  text: string,
+  when: Death['when'],
+): Store & { readonly died: Promise<void>; readonly bury: () => void } {
+  let isDead = false;
+  let announce = (): void => {};
+  let bury = (): void => {};
+  const died = new Promise<void>((resolve) => {
+    announce = resolve;
+  });
+  const buried = new Promise<void>((resolve) => {
+    bury = resolve;
+  });
+  return {
+    died,
+    bury,
+    read: (statement) => store.read(statement),
+    close: () => store.close(),
+    async write(...statements) {
+      const isLast = !isDead && statements.some(({ sql }) => sql.includes(text));
+      if (!isDead && (!isLast || when === 'after')) {
+        const written = await store.write(...statements);
+        if (!isLast) return written;
+      }
+      isDead = true;
+      announce();
+      await buried;
+      throw new Failure('storage_failed', 'skep.db: nobody writes to it any more');
+    },
+  };
+}
+
 /** A disk that is full while `full()` says so. */
 export function fillable(store: Store, full: () => boolean): Store {
   return {

@@ -56,6 +56,14 @@ describe('admit', () => {
     expect(admit(message({ by }), settings({ respondTo }), { ...inStream, channelType }).pass).toBe(pass);
   });
 
+  it('hears who owns its owner, where an agent made it, and nobody else for that', () => {
+    const made = settings({ ancestors: new Set([friend.pubkey]) });
+    const said = (by: typeof friend) => message({ by, tags: [['h', channel], ['p', agent.pubkey]] });
+    const facts = { ...inStream, channelType: 'dm' };
+    expect([admit(said(friend), made, facts).pass, admit(said(stranger), made, facts).pass]).toEqual([true, false]);
+    expect(admit(said(friend), settings(), facts).pass).toBe(false);
+  });
+
   it('treats a channel nobody described as a direct message', () => {
     const unknown = { ...inStream, channelType: undefined };
     expect(admit(message({ by: stranger }), settings({ respondTo: 'anyone' }), unknown).pass).toBe(false);

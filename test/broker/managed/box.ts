@@ -3,6 +3,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { vi } from 'vitest';
 import type { BrokerOptions, ManagedChange } from '../../../src/broker/index.ts';
+import type { Store } from '../../../src/store/index.ts';
 import type { Client } from '../../relay/harness.ts';
 import { mentionsOf, newestFirst } from '../../../src/nostr/index.ts';
 import type { Tag, VerifiedEvent } from '../../../src/nostr/index.ts';
@@ -22,13 +23,17 @@ export interface Made {
 
 export const CREATE = { channelId: CHANNEL, displayName: 'Scout', systemPrompt: 'Look around.' };
 
-export async function openManagedBox(options: Partial<BrokerOptions> = {}, role: 'admin' | 'member' = 'admin'): Promise<Made> {
+export async function openManagedBox(
+  options: Partial<BrokerOptions> = {},
+  role: 'admin' | 'member' = 'admin',
+  firstStore: (store: Store) => Store = (store) => store,
+): Promise<Made> {
   const changes: ManagedChange[] = [];
   const follow = (change: ManagedChange): Promise<void> => {
     changes.push(change);
     return Promise.resolve();
   };
-  const box = await openBox({ identities: [identity(AGENT, { runtimes: ['scripted', 'goose'] })], ...options }, follow);
+  const box = await openBox({ identities: [identity(AGENT, { runtimes: ['scripted', 'goose'] })], ...options }, follow, firstStore);
   const owner = await box.outside(OWNER);
   const sign = (kind: number, tags: readonly Tag[]) => OWNER.sign({ kind, tags, content: '', createdAtSec: Math.floor(Date.now() / 1000) });
   if (role === 'admin') await owner.publish(sign(9_000, [['h', CHANNEL], ['p', AGENT.pubkey, 'admin']]));
