@@ -169,7 +169,6 @@ function embeddedRelay(
   config: Config, relay: Extract<Config['relay'], { type: 'embedded' }>, { clock, steadyClock, random, log }: RootOptions,
 ): Promise<Relay> {
   const owners = [...new Set(config.agents.map((agent) => agent.owner))];
-  const agents = config.agents.map((agent) => agent.pubkey);
   return openRelay({
     host: relay.host,
     port: relay.port,
@@ -183,7 +182,8 @@ function embeddedRelay(
       id, name, visibility: 'private',
       members: [
         ...owners.map((pubkey) => ({ pubkey, role: 'admin' as const })),
-        ...agents.map((pubkey) => ({ pubkey, role: 'member' as const })),
+        // To attach an agent it has made, an agent must be one who may add members (NIP-29 put-user).
+        ...config.agents.map(({ pubkey, manageAgents }) => ({ pubkey, role: manageAgents ? 'admin' as const : 'member' as const })),
       ],
     })),
   });

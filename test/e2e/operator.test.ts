@@ -50,6 +50,20 @@ describe('a first configuration', () => {
     expect(asked).toEqual({ code: 0, stdout: expect.stringMatching(/Good morning[\s\S]*signature good/), stderr: '' });
     await stop(up);
   });
+
+  it('lets the agent make another in its channel, as it stands', async () => {
+    const args = { channelId: channelId(), displayName: 'Scout', systemPrompt: 'You are the scout.' };
+    scripted([
+      { match: 'make', do: [{ action: { name: 'agents.create', args }, as: 'made' }, { reply: 'made {{made.agentPubkey}}' }] },
+    ]);
+    const up = await startUp();
+    const { url, agent } = await status();
+    const owner = await connect(url);
+    await say(owner, agent, 'make one');
+    const [answer] = await answersOf(owner, agent, 1);
+    expect(answer?.content).toMatch(/^made [0-9a-f]{64}$/);
+    await stop(up);
+  });
 });
 
 describe('kill -9 of the supervisor', () => {
