@@ -1,11 +1,9 @@
 /** `POST /v1/action` over real HTTP: what reaches the journal, what does not, and what either is told. */
-import { createServer } from 'node:http';
-import { once } from 'node:events';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Reply } from '../../src/broker/dispatch.ts';
 import { openHost } from '../../src/broker/host.ts';
 import type { HostLimits } from '../../src/broker/host.ts';
-import { Failure, later, silentLog } from '../../src/model/index.ts';
+import { later, silentLog } from '../../src/model/index.ts';
 import type { VerifiedEvent } from '../../src/nostr/index.ts';
 import { sql } from '../../src/store/index.ts';
 import type { Store } from '../../src/store/index.ts';
@@ -188,6 +186,27 @@ describe('a credential', () => {
     expect(told(await post(broker.endpoint, token, page))).toBe('succeeded, replayed');
   });
 
+  it('whose agent leaves the channel while the parent is read sends nothing', async () => {
+    const { broker, link, relay } = await bench();
+    link.follow(() => Promise.resolve());
+    const told44 = (kind: number, createdAtSec: number): VerifiedEvent =>
+      STRANGER.sign({ kind, createdAtSec, tags: [['p', AGENT.pubkey], ['h', CHANNEL]] });
+    const notices = await relay.subscribedTo(told44(44_100, START_SEC));
+    await notices.onEvent(told44(44_100, START_SEC), true);
+    await notices.onEose?.();
+    await relay.subscriptions.get('members')?.onEose?.();
+    const parent = SIBLING.sign({ tags: [['h', CHANNEL]] });
+    relay.keep(parent);
+    const args = { channelId: CHANNEL, content: 'hello', replyToEventId: parent.id };
+    const before = relay.asked.length;
+    const { token } = link.openSession();
+    const answered = post(broker.endpoint, token, requestBytes('r-2', 'message.reply', args));
+    await relay.questions(before + 1);
+    await notices.onEvent(told44(44_101, START_SEC + 1), false);
+    expect(told(await answered)).toBe('failed/unauthorized');
+    expect(relay.sent).toEqual([]);
+  });
+
   it("is a principal's: its sessions are one namespace, another principal's another", async () => {
     const identities = [identity(), identity(SIBLING, { name: 'sibling' })];
     const { broker, link, relay } = await bench({ identities });
@@ -356,39 +375,5 @@ describe('limits', () => {
     relay.release();
     expect(new Set((await Promise.all(many)).map(told))).toEqual(new Set(['succeeded']));
     expect(told(await post(broker.endpoint, token, BYTES))).toBe('succeeded');
-  });
-});
-
-describe('listening', () => {
-  it.each(['0.0.0.0', '::', 'localhost', '192.0.2.1', '127.0.0.2'])('on %s is refused', async (address) => {
-    await expect(bench({ address })).rejects.toMatchObject({ name: 'Failure', code: 'config' });
-  });
-
-  it('on a port that is taken is a failure with a code', async () => {
-    const taken = createServer();
-    taken.listen(0, '127.0.0.1');
-    await once(taken, 'listening');
-    onTestFinished(async () => {
-      taken.close();
-      await once(taken, 'close');
-    });
-    const address = taken.address();
-    const port = address === null || typeof address === 'string' ? expect.fail('no port') : address.port;
-    const failure: unknown = await bench({ port }).catch((error: unknown) => error);
-    expect(failure).toBeInstanceOf(Failure);
-    expect(failure).toMatchObject({ code: 'listen' });
-  });
-
-  it('ends with the broker, and requests under way end first', async () => {
-    const { broker, link, relay } = await bench();
-    relay.answers.push('hold');
-    const { token } = link.openSession();
-    const answered = post(broker.endpoint, token, BYTES);
-    await relay.sends(1);
-    const closing = broker.close(10_000);
-    relay.release();
-    expect(told(await answered)).toBe('succeeded');
-    await closing;
-    await expect(post(broker.endpoint, token, BYTES)).rejects.toThrow('fetch failed');
   });
 });
