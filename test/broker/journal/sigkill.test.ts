@@ -121,14 +121,9 @@ async function said(relay: Relay): Promise<string> {
 
 async function storedOn(relay: Relay): Promise<ReadonlySet<string>> {
   const owner = await Client.as(ownerAtRelay, relay);
-  const ids = new Set<string>();
-  owner.socket.on('message', (data: Buffer) => {
-    const message: unknown = JSON.parse(data.toString('utf8'));
-    if (Array.isArray(message) && message[0] === 'EVENT') ids.add(String(message[2].id));
-  });
   owner.send(['REQ', 'all', { authors: [AGENT.pubkey] }]);
-  await owner.next('EOSE');
-  return ids;
+  await owner.next('EOSE', 'all');
+  return new Set(owner.receivedEvents('all').map(({ id }) => id));
 }
 
 interface Place {
