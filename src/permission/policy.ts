@@ -5,7 +5,7 @@
  * Choices are made by an option's `kind`, never by its id, name or position. What grants for good (`allow_always`) is
  * never chosen.
  */
-import type { PermissionAnswer } from '../acp/index.ts';
+import type { PermissionAnswer } from '../acp/ports.ts';
 import { excerpt, refuse, unreachable } from '../model/index.ts';
 import type { Refusal } from '../model/index.ts';
 
@@ -32,7 +32,7 @@ export type PreflightCode = 'no_options' | 'too_many_options' | 'bad_option_id' 
 
 /** Options of one request. Buzz's bound; real agents offer two to five. */
 const MAX_OPTIONS = 16;
-const CANCELLED: PermissionAnswer = { outcome: 'cancelled' };
+export const CANCELLED: PermissionAnswer = { outcome: 'cancelled' };
 
 /** Decides one request from its raw `params`. Every request gets an answer, whatever it holds. */
 export function decidePermission(policy: SynchronousPolicy, params: Readonly<Record<string, unknown>>): PolicyDecision {
@@ -90,7 +90,7 @@ function allow(options: readonly PermissionOption[]): PolicyDecision {
  * The first option of kind reject_once, as an agent takes it for a "no" and goes on; `cancelled` where there is none,
  * or where its id does not name it alone: selecting an id that is also an allow option's could grant.
  */
-function denial(offered: unknown): PermissionAnswer {
+export function denial(offered: unknown): PermissionAnswer {
   const options = Array.isArray(offered) ? offered.map(readOption) : [];
   const reject = options.find(({ kind }) => kind === 'reject_once');
   if (reject === undefined || reject.optionId === '') return CANCELLED;
