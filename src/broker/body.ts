@@ -14,27 +14,22 @@ export type Body =
 export function readBody(incoming: IncomingMessage, declaredBytes: number, maxBytes: number): Promise<Body> {
   if (declaredBytes > maxBytes) return Promise.resolve({ status: 'too_large' });
   return new Promise((resolve) => {
+    // The first to resolve has the word; what comes after it changes nothing.
     const chunks: Buffer[] = [];
     let length = 0;
-    const settle = (body: Body): void => {
-      incoming.off('data', take);
-      incoming.off('end', end);
-      incoming.off('close', fail);
-      resolve(body);
-    };
     const take = (chunk: Buffer): void => {
       length += chunk.length;
-      if (length > maxBytes) settle({ status: 'too_large' });
+      if (length > maxBytes) resolve({ status: 'too_large' });
       else chunks.push(chunk);
     };
     const end = (): void => {
-      settle({
+      resolve({
         status: 'whole',
         bytes: chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks),
       });
     };
     const fail = (): void => {
-      settle({ status: 'broken' });
+      resolve({ status: 'broken' });
     };
     incoming.on('data', take);
     incoming.on('end', end);

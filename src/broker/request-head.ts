@@ -41,39 +41,36 @@ export function readHead(target: string, rawHeaders: readonly string[]): Head {
     target, host: [], origin: [], authorization: [], contentType: [], contentEncoding: [], contentLength: [],
   } satisfies Head as { readonly target: string } & Record<Exclude<keyof Head, 'target'>, string[]>;
   for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
-    const member = MEMBERS.get(rawHeaders[at] ?? '') ?? MEMBERS.get((rawHeaders[at] ?? '').toLowerCase());
+    const name = rawHeaders[at] ?? '';
+    const member = MEMBERS.get(name) ?? MEMBERS.get(name.toLowerCase());
     if (member !== undefined) head[member].push(rawHeaders[at + 1] ?? '');
   }
   return head;
 }
 
+/** Also as most clients write them, so that there is nothing to convert. */
 const MEMBERS: ReadonlyMap<string, Exclude<keyof Head, 'target'>> = new Map([
-  ['host', 'host'],
-  ['origin', 'origin'],
-  ['authorization', 'authorization'],
-  ['content-type', 'contentType'],
-  ['content-encoding', 'contentEncoding'],
-  ['content-length', 'contentLength'],
+  ['host', 'host'], ['Host', 'host'],
+  ['origin', 'origin'], ['Origin', 'origin'],
+  ['authorization', 'authorization'], ['Authorization', 'authorization'],
+  ['content-type', 'contentType'], ['Content-Type', 'contentType'],
+  ['content-encoding', 'contentEncoding'], ['Content-Encoding', 'contentEncoding'],
+  ['content-length', 'contentLength'], ['Content-Length', 'contentLength'],
 ]);
-
-/** A listener on every address of the machine is met at few of them; beyond this they are worked out anew. */
-const MAX_NAMES_KEPT = 64;
 
 /**
  * A listener is asked by the address it was reached at, by `localhost` where that is loopback, and by `endpoint`, the
  * URL that its operator has given it.
  */
 export function openDoor(scheme: Scheme, endpoint?: string): Door {
-  const kept = new Map<string, Names>();
+  // Of the address that was asked last: almost always it is asked again.
+  let kept: { readonly address: string; readonly port: number; readonly names: Names } | undefined;
 
   function namesAt(address: string, port: number): Names {
-    const key = authorityOf(address, port);
-    const known = kept.get(key);
-    if (known !== undefined) return known;
-    if (kept.size >= MAX_NAMES_KEPT) kept.clear();
-    const own = [key, ...(isLoopback(address) ? [`localhost:${port}`] : [])].map((authority) => `${scheme}://${authority}`);
-    const names = namesOf([...own, ...(endpoint === undefined ? [] : [endpoint])]);
-    kept.set(key, names);
+    if (kept?.address === address && kept.port === port) return kept.names;
+    const own = [authorityOf(address, port), ...(isLoopback(address) ? [`localhost:${port}`] : [])];
+    const names = namesOf([...own.map((authority) => `${scheme}://${authority}`), ...(endpoint === undefined ? [] : [endpoint])]);
+    kept = { address, port, names };
     return names;
   }
 
@@ -115,7 +112,7 @@ function targetAuthority(target: string, scheme: Scheme): string {
 }
 
 /** Of the target, without its query: RFC 9112 3.2.1 and 3.2.2. */
-export function pathOf({ target }: Head): string {
+export function pathOf({ target }: Pick<Head, 'target'>): string {
   const path = target.startsWith('/') ? target : target.replace(/^https?:\/\/[^/?#]*/i, '');
   const end = path.search(/[?#]/);
   return end < 0 ? path : path.slice(0, end);
@@ -128,7 +125,8 @@ export function tokenOf({ authorization: [authorization = '', ...more] }: Head):
 
 /** One Content-Type, JSON, and in UTF-8 where it says in what. */
 export function isJson({ contentType: [type = '', ...more] }: Head): boolean {
-  return more.length === 0 && /^application\/json(?:\s*;\s*charset="?utf-8"?)?\s*$/i.test(type);
+  if (more.length > 0) return false;
+  return type === 'application/json' || /^application\/json(?:\s*;\s*charset="?utf-8"?)?\s*$/i.test(type);
 }
 
 /** Addresses that no other machine reaches. Names are not among them: what they resolve to is not ours to say. */

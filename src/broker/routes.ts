@@ -79,7 +79,7 @@ export function openRoutes({ door, dispatch, log, maxRequests }: RouteOptions): 
 function refusalOf(head: Head, { socket, method }: IncomingMessage, door: Door): Answer | undefined {
   const refused = door.refusalOf(head, socket);
   if (refused !== undefined) return refused;
-  if (pathOf(head) !== PATH) return { httpStatus: 404, detail: 'not found' };
+  if (head.target !== PATH && pathOf(head) !== PATH) return { httpStatus: 404, detail: 'not found' };
   if (method !== 'POST') return { httpStatus: 405, detail: 'expected POST', headers: { allow: 'POST' } };
   return isJson(head) ? undefined : { httpStatus: 415, detail: 'expected Content-Type: application/json' };
 }
