@@ -138,6 +138,8 @@ describe('a slow client', () => {
   it('in its handshake does not hold the end up', async () => {
     const host = await openHost({
       dispatch: (_, bytes) => Promise.resolve({ type: 'verdict', bytes }), log: silentLog, tls: TLS,
+      // Longer than a test may take: it is not this that ends the handshake.
+      limits: { headersTimeoutMs: 600_000, requestTimeoutMs: 600_000 },
       after: (ms, callback) => steadyClock.wake(later(steadyClock.now(), ms), callback),
     });
     const socket = connectPlain(Number(new URL(host.endpoint).port), '127.0.0.1');
