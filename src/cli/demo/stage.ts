@@ -12,6 +12,8 @@ import type { Running } from '../../root.ts';
 import { start } from '../../root.ts';
 import type { RootOptions } from '../../root.ts';
 import { Client } from './client.ts';
+import { startCourier } from './courier.ts';
+import type { Courier } from './courier.ts';
 import { DEMO_SCRIPT } from './script.ts';
 
 export interface Stage {
@@ -23,6 +25,10 @@ export interface Stage {
   readonly owner: Client;
   readonly guest: Client;
   readonly running: Running;
+  /** A second agent of the channel, whose broker is a process of its own. */
+  readonly courierPubkey: string;
+  /** Starts that broker, each time on the same data. It ends with the stage at the latest. */
+  startCourier(): Promise<Courier>;
   close(): Promise<void>;
 }
 
@@ -39,7 +45,8 @@ export async function setStage(options: RootOptions, channelId: string): Promise
     const ownerKey = generateSecretKey();
     const guestKey = generateSecretKey();
     const agentKey = generateSecretKey();
-    const configFile = writeFiles(directory, { ownerKey, guestKey, agentKey });
+    const courierKey = generateSecretKey();
+    const configFile = writeFiles(directory, { ownerKey, guestKey, agentKey, courierKey });
     const running = await start(loadConfig(configFile), options);
     closings.push(() => running.close(GRACE_MS));
     const owner = await Client.connect('owner', running.relayUrl, ownerKey);
@@ -47,8 +54,17 @@ export async function setStage(options: RootOptions, channelId: string): Promise
     const guest = await Client.connect('guest', running.relayUrl, guestKey);
     closings.push(() => { guest.close(); });
     const agentPubkey = getPublicKey(agentKey);
-    await openChannel(owner, channelId, [agentPubkey, guest.pubkey]);
-    return { directory, configFile, relayUrl: running.relayUrl, channelId, agentPubkey, owner, guest, running, close };
+    const courierPubkey = getPublicKey(courierKey);
+    await openChannel(owner, channelId, [agentPubkey, guest.pubkey, courierPubkey]);
+    const { relayUrl } = running;
+    return {
+      directory, configFile, relayUrl, channelId, agentPubkey, owner, guest, running, courierPubkey, close,
+      async startCourier() {
+        const courier = await startCourier({ nodePath: options.nodePath, relayUrl, directory, owner: owner.pubkey });
+        closings.push(() => courier.kill());
+        return courier;
+      },
+    };
   } catch (error) {
     await close();
     throw error;
@@ -59,13 +75,15 @@ interface Keys {
   readonly ownerKey: Uint8Array;
   readonly guestKey: Uint8Array;
   readonly agentKey: Uint8Array;
+  readonly courierKey: Uint8Array;
 }
 
-function writeFiles(directory: string, { ownerKey, guestKey, agentKey }: Keys): string {
+function writeFiles(directory: string, { ownerKey, guestKey, agentKey, courierKey }: Keys): string {
   const write = (name: string, text: string): void => { writeFileSync(join(directory, name), text, { mode: 0o600 }); };
   mkdirSync(join(directory, 'gates'));
   write('owner.key', `${nsecEncode(ownerKey)}\n`);
   write('helper.key', `${nsecEncode(agentKey)}\n`);
+  write('courier.key', `${nsecEncode(courierKey)}\n`);
   write('script.json', JSON.stringify({ ...DEMO_SCRIPT, gates: join(directory, 'gates') }, null, 2));
   write('skep.yaml', `relay: embedded
 data: data

@@ -1,5 +1,5 @@
 /**
- * The three things the demo shows, each asked for by a client and seen by a client. A step that is not seen in time
+ * The four things the demo shows, each asked for by a client and seen by a client. A step that is not seen in time
  * ends the demo with the code `not_seen`.
  */
 import type { Event } from 'nostr-tools/pure';
@@ -19,6 +19,7 @@ export class Story {
   readonly #clock: Clock;
   readonly #answers: Event[] = [];
   readonly #seen = new Set<string>();
+  readonly #parcels = new Set<string>();
   #waiting: (() => void)[] = [];
   readonly #turns: readonly Note[];
 
@@ -41,6 +42,7 @@ export class Story {
     await this.#someoneBetween(root);
     await this.#killedInMidTurn();
     await this.#nothingTwice();
+    await this.#killedBetween();
   }
 
   async #mention(): Promise<Event> {
@@ -102,6 +104,35 @@ export class Story {
     this.#timeline.seen(3, 'the relay holds six answers to eight messages in six turns: none lost, none twice');
   }
 
+  /** NIP-BA: one request id is one operation, whatever dies between the request and its retry. */
+  async #killedBetween(): Promise<void> {
+    const { channelId, owner, courierPubkey } = this.#stage;
+    this.#timeline.heading(4, 'The same request is sent twice, its broker killed between; the relay has one message');
+    const request = JSON.stringify({
+      type: 'broker_request', protocolVersion: 1, requestId: 'demo-1', actionVersion: 1, action: 'message.post',
+      args: { channelId, content: 'A parcel for the garden.' },
+    });
+    const first = await this.#stage.startCourier();
+    this.#timeline.tell('courier', 'asks for a post', { request: 'demo-1', pid: first.pid });
+    const asked = first.send(request);
+    await this.#until('the message', () => this.#parcels.size > 0);
+    await first.kill();
+    const before = await asked;
+    this.#timeline.tell('demo', 'kills', { pid: first.pid, signal: 'SIGKILL', answered: before.type === 'verdict' });
+    const second = await this.#stage.startCourier();
+    this.#timeline.tell('courier', 'asks again', { request: 'demo-1', pid: second.pid });
+    const after = await second.send(request);
+    const [parcel] = this.#parcels;
+    this.#expect(
+      after.type === 'verdict' && after.status === 'succeeded' && after.eventId === parcel,
+      'the retry is told of the message that was sent before the kill',
+    );
+    const stored = new Set<string>();
+    await owner.history(channelId, (event) => { if (event.pubkey === courierPubkey) stored.add(event.id); });
+    this.#expect(stored.size === 1, `the relay holds one message of the courier, found ${stored.size}`);
+    this.#timeline.seen(4, 'the next broker told the retry of that very message, and the relay holds one');
+  }
+
   async #say(who: Client, text: string, root?: Event): Promise<Event> {
     const { channelId, agentPubkey } = this.#stage;
     const thread = root === undefined ? [] : [['e', root.id, '', 'reply']];
@@ -111,6 +142,11 @@ export class Story {
   }
 
   #receive(event: Event): void {
+    if (event.pubkey === this.#stage.courierPubkey) {
+      this.#parcels.add(event.id);
+      this.#timeline.tell('owner', 'receives', { event: event.id, text: event.content });
+      this.wake();
+    }
     if (event.pubkey !== this.#stage.agentPubkey || this.#seen.has(event.id)) return;
     this.#seen.add(event.id);
     this.#answers.push(event);
