@@ -124,4 +124,10 @@ export const SUPERVISOR_SCHEMA: Migrations = [
     used_at_ms INTEGER
   )
   `,
+  `
+  -- broker/journal: what was read is discarded after a while, values of memory like pages of a channel.
+  DROP INDEX journal_pages;
+  CREATE INDEX journal_reads ON journal (claimed_at_ms)
+    WHERE action IN ('channel.read', 'storage.get') AND result IS NOT NULL
+  `,
 ];

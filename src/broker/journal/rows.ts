@@ -79,9 +79,9 @@ export interface RowsOptions {
   readonly owner: string;
 }
 
-/** A page that was read is kept this long for retries; then a tombstone is left ("The host MUST retain records"). */
-export const PAGE_KEPT_MS = 3_600_000;
-/** Pages discarded along with one result: enough to keep up, little enough to go unnoticed. */
+/** What was read is kept this long for retries; then a tombstone is left ("The host MUST retain records"). */
+export const READ_KEPT_MS = 3_600_000;
+/** Discarded along with one result: enough to keep up, little enough to go unnoticed. */
 const DISCARDED_AT_ONCE = 32;
 
 const COLUMNS = 'request_id, digest, action, owner, status, event, accepted, result';
@@ -164,9 +164,9 @@ export function openRows({ store, clock, log, owner }: RowsOptions): Rows {
       const row = [await numberOf(key), key.requestId, owner];
       const finishable = verdict.status === 'succeeded' ? FINISHABLE_AS_SEEN : FINISHABLE;
       const ours: Condition = { text: `EXISTS (SELECT 1 FROM journal WHERE ${finishable})`, params: row };
-      // Only reading fills the journal with pages, so reading is what makes room.
-      const isPage = verdict.status === 'succeeded' && verdict.action === 'channel.read';
-      const room = isPage ? [sql(DISCARD, clock.now() - PAGE_KEPT_MS, DISCARDED_AT_ONCE)] : [];
+      // Only reading fills the journal with what was read, so reading is what makes room.
+      const isRead = verdict.status === 'succeeded' && (verdict.action === 'channel.read' || verdict.action === 'storage.get');
+      const room = isRead ? [sql(DISCARD, clock.now() - READ_KEPT_MS, DISCARDED_AT_ONCE)] : [];
       return await goOn(sql(FINISH + finishable, verdictToText(verdict), ...row), writes.map((write) => write(ours)), room);
     },
     async adopt(namespace) {
@@ -199,7 +199,7 @@ const FINISHABLE_AS_SEEN = `namespace = ? AND request_id = ?
 const FINISH = "UPDATE journal SET status = 'done', result = ? WHERE ";
 
 const DISCARD = `UPDATE journal SET result = NULL WHERE id IN (
-  SELECT id FROM journal WHERE action = 'channel.read' AND result IS NOT NULL AND claimed_at_ms < ? LIMIT ?)`;
+  SELECT id FROM journal WHERE action IN ('channel.read', 'storage.get') AND result IS NOT NULL AND claimed_at_ms < ? LIMIT ?)`;
 
 function recordOf(row: Row, { community, principal }: Namespace, owner: string): FoundRecord {
   return {

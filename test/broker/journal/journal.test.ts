@@ -1,7 +1,7 @@
 /** The journal on a real database: retries, conflicts, waits, limits, fences. */
 import { describe, expect, it } from 'vitest';
 import { GIVE_UP_AFTER_MS } from '../../../src/broker/journal/machine.ts';
-import { PAGE_KEPT_MS } from '../../../src/broker/journal/rows.ts';
+import { READ_KEPT_MS } from '../../../src/broker/journal/rows.ts';
 import { failed } from '../../../src/broker/journal/verdict.ts';
 import type { Verdict } from '../../../src/broker/journal/verdict.ts';
 import { sql } from '../../../src/store/index.ts';
@@ -11,6 +11,7 @@ import { SIBLING } from '../people.ts';
 import { openStore, storeFile } from '../temp-store.ts';
 import { bench, NAMESPACE, told } from './harness.ts';
 
+const A_VALUE: Verdict = { status: 'succeeded', action: 'storage.get', outcome: { value: 'sealed' } };
 const EMPTY_PAGE: Verdict = { status: 'succeeded', action: 'channel.read', outcome: { messages: [] } };
 
 describe('a retry of the identical request', () => {
@@ -222,19 +223,22 @@ describe('limits', () => {
     expect(told(await next.journal.run(next.post('r-3', 'three')))).toBe('failed/internal');
   });
 
-  it('a page is kept for an hour, its record for ever', async () => {
+  it.each([
+    ['a page', 'channel.read', EMPTY_PAGE],
+    ['a value of memory', 'storage.get', A_VALUE],
+  ] as const)('%s is kept for an hour, its record for ever', async (_, action, verdict) => {
     const { journal, clock, post } = bench(openStore());
     let reads = 0;
     const read = (requestId: string) =>
       post(requestId, 'read', {
-        action: 'channel.read',
+        action,
         plan: () => {
           reads += 1;
-          return Promise.resolve({ type: 'end', verdict: EMPTY_PAGE } as const);
+          return Promise.resolve({ type: 'end', verdict } as const);
         },
       });
     await journal.run(read('r-1'));
-    clock.push(PAGE_KEPT_MS);
+    clock.push(READ_KEPT_MS);
     await journal.run(read('r-2'));
     expect(told(await journal.run(read('r-1')))).toBe('succeeded, replayed');
     clock.push(1);
