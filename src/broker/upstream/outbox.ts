@@ -36,7 +36,7 @@ interface Entry extends Publication {
   /** Already sent twice on this connection. */
   readonly repeated: boolean;
   readonly authRetried: boolean;
-  /** An earlier send ended with its connection, before an answer. */
+  /** An earlier send was followed by another one, or ended with its connection, before an answer. */
   readonly answerLost: boolean;
   /** The last `not now` of the relay. */
   readonly answer: string | undefined;
@@ -130,7 +130,10 @@ export function outboxTick(outbox: Outbox, ready: boolean, now: Milliseconds): O
       next.delete(entry.ticket);
       commands.push({ type: 'settle', ticket: entry.ticket, settlement: undecided(entry, 'the time ran out') });
     } else if (ready && againMs !== undefined && againMs <= now) {
-      next.set(entry.ticket, { ...entry, place: { status: 'queued' }, repeated: entry.place.status === 'sent' });
+      const unanswered = entry.place.status === 'sent';
+      next.set(entry.ticket, {
+        ...entry, place: { status: 'queued' }, repeated: unanswered, answerLost: entry.answerLost || unanswered,
+      });
     }
   }
   return { outbox: next, commands };
@@ -149,8 +152,11 @@ export function outboxLost(outbox: Outbox): Outbox {
 
 /** AUTH succeeded: what waited for it, and what was sent before it without an answer, is sent (again). */
 export function outboxAuthenticated(outbox: Outbox): Outbox {
-  return mapped(outbox, (entry) =>
-    entry.place.status === 'parked' || entry.place.status === 'sent' ? { ...entry, place: { status: 'queued' } } : entry);
+  return mapped(outbox, (entry) => {
+    const unanswered = entry.place.status === 'sent';
+    if (!unanswered && entry.place.status !== 'parked') return entry;
+    return { ...entry, place: { status: 'queued' }, answerLost: entry.answerLost || unanswered };
+  });
 }
 
 /** The end of the connection: everything that waits settles. */

@@ -38,6 +38,21 @@ describe('publications', () => {
       .toEqual([{ status: 'unknown', reason: 'an earlier send was not answered; the last answer: invalid: too old' }]);
   });
 
+  it('calls a no unknown when a send before it on the same connection was not answered', () => {
+    const resent = run(run(open, [publish()]).state, [tick], later(T0, 10_000));
+    const authenticated = run(open, [publish(), challenge(), signed, ok(AUTH_ID, true)]);
+    for (const { state, commands } of [resent, authenticated]) {
+      expect(commands.at(-1)).toEqual({ type: 'send', text: 'EVENT 1' });
+      expect(settled(run(state, [ok(ID, false, 'blocked: no')]).commands))
+        .toEqual([{ status: 'unknown', reason: 'an earlier send was not answered; the last answer: blocked: no' }]);
+    }
+  });
+
+  it('believes a no after an auth-required that was answered by AUTH', () => {
+    const { state } = run(open, [publish(), ok(ID, false, 'auth-required: who'), challenge(), signed, ok(AUTH_ID, true)]);
+    expect(settled(run(state, [ok(ID, false, 'blocked: no')]).commands)).toEqual([{ status: 'rejected', reason: 'blocked: no' }]);
+  });
+
   it('waits as long as the relay says when it is rate-limited, within the time; not now is no verdict', () => {
     const held = run(open, [publish(1, { forMs: 20_000 }), ok(ID, false, 'rate-limited: quota exceeded; retry in 7s')]);
     expect(run(held.state, [tick], later(T0, 6_999)).commands).toEqual([]);
