@@ -28,6 +28,7 @@ const FRESH = '.key.new';
 
 export function openKeyFiles(directory: string, random: Random): KeyFiles {
   const path = (pubkey: Pubkey, ending: string): string => join(directory, `${pubkey}${ending}`);
+  const names = (): readonly string[] => onDisk(directory, () => (existsSync(directory) ? readdirSync(directory) : []));
 
   return {
     mint() {
@@ -50,13 +51,20 @@ export function openKeyFiles(directory: string, random: Random): KeyFiles {
       for (const ending of [KEPT, FRESH]) onDisk(path(pubkey, ending), () => { rmSync(path(pubkey, ending), { force: true }); });
     },
     discard(pubkey) {
-      onDisk(path(pubkey, FRESH), () => { rmSync(path(pubkey, FRESH), { force: true }); });
+      for (const name of names().filter((each) => freshOf(each) === pubkey)) {
+        onDisk(join(directory, name), () => { rmSync(join(directory, name), { force: true }); });
+      }
     },
     unrecorded() {
-      const names = onDisk(directory, () => (existsSync(directory) ? readdirSync(directory) : []));
-      return names.flatMap((name) => (name.endsWith(FRESH) ? (asPubkey(name.slice(0, -FRESH.length)) ?? []) : []));
+      return [...new Set(names().flatMap((name) => freshOf(name) ?? []))];
     },
   };
+}
+
+/** Whose key a file holds that has no record; also half a one, under the name that it has while it is written. */
+function freshOf(name: string): Pubkey | undefined {
+  const [, pubkey] = /^(.*)\.key\.new(?:\.\d+)?$/.exec(name) ?? [];
+  return pubkey === undefined ? undefined : asPubkey(pubkey);
 }
 
 function onDisk<T>(path: string, act: () => T): T {

@@ -7,7 +7,7 @@ import { pubkey as asKey } from '../../../src/model/index.ts';
 import { attestationIn } from '../../../src/nostr/index.ts';
 import { identity, post, requestBytes, told } from '../harness.ts';
 import type { Answered } from '../harness.ts';
-import { AGENT, CHANNEL, OWNER, SIBLING } from '../people.ts';
+import { AGENT, CHANNEL, OWNER, SIBLING, STRANGER } from '../people.ts';
 import { CREATE, openManagedBox, until } from './box.ts';
 import type { Made } from './box.ts';
 
@@ -123,6 +123,9 @@ describe('agents.create', () => {
     await made.box.act('r-1', 'agents.create', CREATE);
     const kept = made.keys();
     writeFileSync(join(made.box.directory, 'agents', `${SIBLING.pubkey}.key.new`), 'x');
+    // What a process that was killed while it wrote the key has left.
+    writeFileSync(join(made.box.directory, 'agents', `${SIBLING.pubkey}.key.new.4711`), 'x');
+    writeFileSync(join(made.box.directory, 'agents', `${STRANGER.pubkey}.key.new.4712`), 'x');
     writeFileSync(join(made.box.directory, 'agents', `${OWNER.pubkey}.key`), 'x');
     await made.box.restart();
     expect(made.keys()).toEqual([...kept, `${OWNER.pubkey}.key`].sort());
