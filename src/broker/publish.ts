@@ -16,6 +16,8 @@ import type { Upstream } from './upstream/ports.ts';
 const PUBLISH_TIMEOUT_MS = 10_000;
 /** How long the relay may take to say whether it has an event; long, so that a connection may come back meanwhile. */
 const FIND_TIMEOUT_MS = 30_000;
+/** The same after a no, where a client waits for the answer and the relay's word will do. */
+const RECHECK_TIMEOUT_MS = 5_000;
 /** NIP-42. */
 const AUTH_KIND = 22_242;
 /** NIP-29: the relay's own list of a channel's members. */
@@ -30,6 +32,7 @@ export interface Publisher {
    * that were composed here. Nothing is sent.
    */
   compose(draft: EventDraft): VerifiedEvent;
+  /** A no of the relay counts unless it has the event all the same; some say no after the event was stored. */
   publish(event: VerifiedEvent): Promise<PublishOutcome>;
   /** Whether the relay has the event; of a put-user, which it need not keep, whether it lists the user as a member. */
   find(event: VerifiedEvent): Promise<Sighting>;
@@ -75,16 +78,29 @@ export function openPublisher({ pubkey, keyring, clock, upstream, relaySelf }: P
     }
   }
 
+  async function find(sought: VerifiedEvent, timeoutMs: number): Promise<Sighting> {
+    const { events, complete } = await upstream.fetch(tracesOf(sought), { timeoutMs });
+    const self = await relaySelf?.();
+    if (events.some((event) => event.id === sought.id || isListedBy(event, sought, self))) return 'found';
+    return complete ? 'absent' : 'unreadable';
+  }
+
   return {
     compose: (draft) => keyring.sign(pubkey, stamped(draft)),
-    publish: (event) => upstream.publish(event, { timeoutMs: PUBLISH_TIMEOUT_MS }),
-    async find(sought) {
-      const { events, complete } = await upstream.fetch(tracesOf(sought), { timeoutMs: FIND_TIMEOUT_MS });
-      const self = await relaySelf?.();
-      if (events.some((event) => event.id === sought.id || isListedBy(event, sought, self))) return 'found';
-      return complete ? 'absent' : 'unreadable';
+    async publish(event) {
+      const outcome = await upstream.publish(event, { timeoutMs: PUBLISH_TIMEOUT_MS });
+      if (outcome.status !== 'rejected' || isEphemeral(event)) return outcome;
+      // NIP-BA 6: what failed had no effects, and here that can be looked at.
+      const sighting = await find(event, RECHECK_TIMEOUT_MS);
+      return sighting === 'found' ? { status: 'accepted', eventId: event.id } : outcome;
     },
+    find: (sought) => find(sought, FIND_TIMEOUT_MS),
   };
+}
+
+/** NIP-01: never stored, so that there is nothing to look at. */
+function isEphemeral({ kind }: VerifiedEvent): boolean {
+  return kind >= 20_000 && kind < 30_000;
 }
 
 function tracesOf({ id, kind, tags }: VerifiedEvent): readonly Filter[] {

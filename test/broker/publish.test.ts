@@ -58,6 +58,23 @@ describe('a publisher', () => {
     expect(publisher.compose(DRAFT).created_at - START_SEC).toBe(4);
   });
 
+  it.each([
+    ['does not have', { kind: 9, kept: false, readable: true, status: 'rejected' }],
+    ['has all the same', { kind: 9, kept: true, readable: true, status: 'accepted' }],
+    ['cannot be asked about', { kind: 9, kept: true, readable: false, status: 'rejected' }],
+    ['does not keep', { kind: 20_001, kept: true, readable: true, status: 'rejected' }],
+  ] as const)('looks after a no to an event that the relay %s', async (_, { kind, kept, readable, status }) => {
+    const relay = new FakeRelay();
+    const event = AGENT.sign({ ...DRAFT, kind });
+    relay.answers.push({ reject: 'error: could not save' });
+    relay.readable = readable;
+    if (kept) relay.keep(event);
+    const keyring = openKeyring([AGENT], systemRandom);
+    const publisher = openPublisher({ pubkey: AGENT.pubkey, keyring, clock: new HeldClock(), upstream: relay.open() });
+    expect(await publisher.publish(event)).toMatchObject({ status, eventId: event.id });
+    expect(relay.asked).toHaveLength(kind === 9 ? 1 : 0);
+  });
+
   describe('looks for a put-user, which a relay need not keep,', () => {
     const RELAY = person(9);
     const putUser = AGENT.sign({ kind: 9_000, tags: [['h', CHANNEL], ['p', SIBLING.pubkey]] });
