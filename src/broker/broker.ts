@@ -147,7 +147,7 @@ export async function openBroker(options: BrokerOptions): Promise<Broker> {
   // One for all agents: it is one relay.
   const { url: relayUrl } = relay;
   const relaySelf = (options.openRelaySelf ?? openRelaySelf)({ url: relayUrl, clock: steadyClock });
-  const cursors = openCursors({ clock: steadyClock, random });
+  const cursors = openCursors({ clock, keyring });
   const shared = { keyring, journal, cursors, relaySelf, registry: managed.registry };
   function admit(identity: PublicIdentity): void {
     const opened = openMember({ ...options, relayUrl, community }, identity, shared);

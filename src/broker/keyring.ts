@@ -24,6 +24,8 @@ export interface Keyring {
   protect(pubkey: Pubkey, text: string): string;
   /** What `protect` was given; undefined when it was not made by it under this key. */
   reveal(pubkey: Pubkey, payload: string): string | undefined;
+  /** What shows that the ring of `pubkey` has seen these bytes, the same in every run (HMAC-SHA256). */
+  mark(pubkey: Pubkey, bytes: Uint8Array): Uint8Array;
   /** Takes one more key. Throws as `openKeyring` does. */
   admit(holder: KeyHolder): void;
   /** Overwrites the key of `pubkey`, and what was derived from it. */
@@ -48,6 +50,8 @@ const NONCE_BYTES = 32;
 const MAX_CONVERSATIONS = 256;
 /** Sets the key for stored texts apart from every conversation key. Part of the stored form: never changed. */
 const STORED_SALT = 'skep/stored/v1';
+/** Sets the key for marks apart from both. */
+const MARK_SALT = 'skep/mark/v1';
 
 /** Copies the keys. Throws `Failure('config')` for one that is not the key of its pubkey; the key is not shown. */
 export function openKeyring(holders: readonly KeyHolder[], random: Random): Keyring {
@@ -81,8 +85,8 @@ export function openKeyring(holders: readonly KeyHolder[], random: Random): Keyr
     return key;
   }
 
-  function storedKey(pubkey: Pubkey): ConversationKey {
-    return createHmac('sha256', STORED_SALT).update(keyOf(pubkey)).digest();
+  function derived(salt: string, pubkey: Pubkey): Buffer {
+    return createHmac('sha256', salt).update(keyOf(pubkey)).digest();
   }
 
   return {
@@ -101,14 +105,15 @@ export function openKeyring(holders: readonly KeyHolder[], random: Random): Keyr
       return key && engramAddress(key, slug);
     },
     protect(pubkey, text) {
-      const sealing = sealText(text, storedKey(pubkey), random.bytes(NONCE_BYTES));
+      const sealing = sealText(text, derived(STORED_SALT, pubkey), random.bytes(NONCE_BYTES));
       if (!sealing.ok) throw new TypeError(sealing.detail);
       return sealing.payload;
     },
     reveal(pubkey, payload) {
-      const opening = openText(payload, storedKey(pubkey));
+      const opening = openText(payload, derived(STORED_SALT, pubkey));
       return opening.ok ? opening.plaintext : undefined;
     },
+    mark: (pubkey, bytes) => createHmac('sha256', derived(MARK_SALT, pubkey)).update(bytes).digest(),
     admit,
     forget(pubkey) {
       keys.get(pubkey)?.fill(0);

@@ -55,6 +55,16 @@ describe('a conversation', () => {
   });
 });
 
+describe('a mark', () => {
+  it('is the same in every ring of that key, and another for other bytes or another key', () => {
+    const bytes = Buffer.from('bytes');
+    const mark = open().mark(AGENT.pubkey, bytes);
+    expect(open(AGENT, SIBLING).mark(AGENT.pubkey, bytes)).toEqual(mark);
+    expect(open().mark(AGENT.pubkey, Buffer.from('bytes.'))).not.toEqual(mark);
+    expect(open(SIBLING).mark(SIBLING.pubkey, bytes)).not.toEqual(mark);
+  });
+});
+
 describe('a protected text', () => {
   it('is revealed to its own key alone', () => {
     const [keyring, again, other] = [open(), open(), open(SIBLING)];

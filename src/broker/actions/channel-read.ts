@@ -8,7 +8,7 @@
  * complete answer brings nothing beyond the place.
  */
 import type { EventId } from '../../model/index.ts';
-import { mentions, threadOf } from '../../nostr/index.ts';
+import { mentions, newestFirst, threadOf } from '../../nostr/index.ts';
 import type { Filter, VerifiedEvent } from '../../nostr/index.ts';
 import { pageLimit, toWireEvent } from '../wire/index.ts';
 import type { Args } from '../wire/index.ts';
@@ -125,10 +125,6 @@ function contiguous(events: readonly VerifiedEvent[], root: EventId | undefined)
 
 function follows(event: VerifiedEvent, { createdAtSec, id }: Position): boolean {
   return event.created_at < createdAtSec || (event.created_at === createdAtSec && event.id > id);
-}
-
-function newestFirst(one: VerifiedEvent, other: VerifiedEvent): number {
-  return other.created_at - one.created_at || (one.id < other.id ? -1 : 1);
 }
 
 function traversalOf({ channelId, rootEventId, mentionsOnly }: ReadArgs, context: ActionContext): Traversal {

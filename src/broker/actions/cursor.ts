@@ -2,12 +2,13 @@
  * Cursors of `channel.read` (NIP-BA "Channel and messages"): a place in the newest-first order, sealed together with
  * the principal, the community and the filters it belongs to. Opaque to clients; 108 characters.
  *
- * Bytes before base64url: version, issued at (u64 ms of the clock that nobody sets), event time (u64 s), event id (32), HMAC-SHA256 (32). The key
- * is made when the broker starts, so a cursor lives an hour, or until the broker ends.
+ * Bytes before base64url: version, issued at (u64 ms Unix), event time (u64 s), event id (32), HMAC-SHA256 (32). The
+ * key is the principal's own and the time is the system's, so that a cursor outlives the broker that made it.
  */
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { timingSafeEqual } from 'node:crypto';
 import { asEventId, milliseconds } from '../../model/index.ts';
-import type { ChannelId, Clock, EventId, Pubkey, Random } from '../../model/index.ts';
+import type { ChannelId, Clock, EventId, Pubkey } from '../../model/index.ts';
+import type { Keyring } from '../keyring.ts';
 
 /** The newest-first order: later seconds first, in one second the lower id first (NIP-01). */
 export interface Position {
@@ -36,14 +37,18 @@ const VERSION = 1;
 const BODY_BYTES = 1 + 8 + 8 + 32;
 const SEAL_BYTES = 32;
 
-export function openCursors({ clock, random }: { readonly clock: Clock; readonly random: Random }): Cursors {
-  const key = random.bytes(32);
+export interface CursorsOptions {
+  /** For stamps: a cursor outlives the program. */
+  readonly clock: Clock;
+  readonly keyring: Pick<Keyring, 'mark'>;
+}
 
-  function sealOf(body: Uint8Array, traversal: Traversal): Buffer {
+export function openCursors({ clock, keyring }: CursorsOptions): Cursors {
+  function sealOf(body: Uint8Array, traversal: Traversal): Uint8Array {
     const { principal, community, channelId, rootEventId = '', mentionsOnly } = traversal;
     // JSON keeps the parts apart, so that no two traversals are the same text.
     const bound = JSON.stringify([principal, community, channelId, rootEventId, mentionsOnly]);
-    return createHmac('sha256', key).update(body).update(bound).digest();
+    return keyring.mark(principal, Buffer.concat([body, Buffer.from(bound)]));
   }
 
   return {
@@ -62,7 +67,8 @@ export function openCursors({ clock, random }: { readonly clock: Clock; readonly
       const body = bytes.subarray(0, BODY_BYTES);
       if (!timingSafeEqual(bytes.subarray(BODY_BYTES), sealOf(body, traversal))) return undefined;
       const issuedAtMs = milliseconds(Number(body.readBigUInt64BE(1)));
-      if (body.readUInt8(0) !== VERSION || clock.now() - issuedAtMs > CURSOR_LIFETIME_MS) return undefined;
+      // A clock that was set back must not give it life without end.
+      if (body.readUInt8(0) !== VERSION || Math.abs(clock.now() - issuedAtMs) > CURSOR_LIFETIME_MS) return undefined;
       const id = asEventId(body.subarray(17).toString('hex'));
       return id === undefined ? undefined : { createdAtSec: Number(body.readBigUInt64BE(9)), id };
     },

@@ -3,6 +3,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { CURSOR_LIFETIME_MS } from '../../../src/broker/actions/cursor.ts';
 import { openCursors } from '../../../src/broker/actions/index.ts';
+import { openKeyring } from '../../../src/broker/keyring.ts';
 import type { Tag } from '../../../src/nostr/index.ts';
 import { systemRandom } from '../../../src/system/index.ts';
 import { AGENT, CHANNEL, ELSEWHERE, OWNER, SIBLING, START_SEC, STRANGER } from '../people.ts';
@@ -202,9 +203,26 @@ describe('a cursor', () => {
     expect(await read(context, { cursor, mentionsOnly: true })).toBe('invalid_request');
     expect(await read({ ...context, agent: SIBLING.pubkey }, { cursor })).toBe('invalid_request');
     expect(await read({ ...context, community: 'wss://other' }, { cursor })).toBe('invalid_request');
-    expect(
-      await read({ ...context, cursors: openCursors({ clock: made.clock, random: systemRandom }) }, { cursor }),
-    ).toBe('invalid_request');
+  });
+
+  it('is good in the next run of the broker, as long as it holds the same key', async () => {
+    const made = bench();
+    const cursor = await firstCursor(made);
+    const keyring = openKeyring([AGENT], systemRandom);
+    const next = { ...made.context, cursors: openCursors({ clock: made.clock, keyring }) };
+    expect(await read(next, { cursor })).toMatchObject({ ids: { length: 58 } });
+    const other = { mark: () => new Uint8Array(32) };
+    const foreign = { ...made.context, cursors: openCursors({ clock: made.clock, keyring: other }) };
+    expect(await read(foreign, { cursor })).toBe('invalid_request');
+  });
+
+  it('does not live on when the clock is set back', async () => {
+    const made = bench();
+    const cursor = await firstCursor(made);
+    made.clock.push(-CURSOR_LIFETIME_MS);
+    expect(await read(made.context, { cursor })).toMatchObject({ ids: { length: 58 } });
+    made.clock.push(-1);
+    expect(await read(made.context, { cursor })).toBe('invalid_request');
   });
 
   it('is refused when it is anything but itself', async () => {

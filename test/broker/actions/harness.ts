@@ -9,7 +9,7 @@ import type { VerifiedEvent } from '../../../src/nostr/index.ts';
 import { systemRandom } from '../../../src/system/index.ts';
 import { HeldClock } from '../clock.ts';
 import { FakeRelay, RELAY_URL } from '../fake-relay.ts';
-import { AGENT, CHANNEL, OWNER } from '../people.ts';
+import { AGENT, CHANNEL, OWNER, SIBLING } from '../people.ts';
 
 export interface Bench {
   readonly relay: FakeRelay;
@@ -21,7 +21,7 @@ export function bench(): Bench {
   const relay = new FakeRelay();
   const clock = new HeldClock();
   const upstream = relay.open();
-  const keyring = openKeyring([AGENT], systemRandom);
+  const keyring = openKeyring([AGENT, SIBLING], systemRandom);
   return {
     relay,
     clock,
@@ -42,7 +42,7 @@ export function bench(): Bench {
       log: silentLog,
       alone: () => Promise.resolve(true),
       community: RELAY_URL,
-      cursors: openCursors({ clock, random: systemRandom }),
+      cursors: openCursors({ clock, keyring }),
       managed: {
         hold: () => Promise.resolve('orphan'),
         provision: () => { throw new TypeError('nothing is made here'); },
