@@ -11,6 +11,6 @@ export function clientFromEnvironment(environment: Readonly<Record<string, strin
 
 function set(environment: Readonly<Record<string, string | undefined>>, name: string): string {
   const value = environment[name] ?? '';
-  if (value === '') throw new Failure('config', `${name} is not set; skep up sets it for the agents it runs`);
+  if (value === '') throw new Failure('config', `${name} is not set; skep up sets it for the agents it runs, skep session issue tells it for other programs`);
   return value;
 }

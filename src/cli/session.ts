@@ -4,7 +4,7 @@
  */
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
-import { InvalidArgumentError } from 'commander';
+import { InvalidArgumentError, Option } from 'commander';
 import { loadConfig, parseDuration } from '../config/index.ts';
 import { askSessions, socketPathOf } from '../control/index.ts';
 import type { SessionRequest } from '../control/index.ts';
@@ -40,7 +40,8 @@ export function sessionVerb(program: Command): void {
     .requiredOption('--agent <name>', 'the agent it acts as: its name, or its pubkey in hex')
     .option('--actions <list>', 'only these actions, separated by commas', commaList)
     .option('--channels <list>', 'only these channels (UUIDs), separated by commas', commaList)
-    .option('--expires <duration>', 'how long it lives, such as 12h or 90d, or never', lifetime, lifetime(DEFAULT_LIFETIME))
+    .addOption(new Option('--expires <duration>', 'how long it lives, such as 12h or 90d, or never')
+      .argParser(lifetime).default(lifetime(DEFAULT_LIFETIME), DEFAULT_LIFETIME))
     .option('--label <text>', 'a word for people')
     .addHelpText('after', `
 Give the token to the program as SKEP_CREDENTIAL, and the endpoint as SKEP_BROKER_URL. Channels confine the actions that

@@ -125,7 +125,7 @@ describe('what cannot be sent is one line that names the member, and exit code 2
 
   it('an environment that does not say where the broker is', async () => {
     expect(await call(['message.post', ARGS], { url: undefined })).toEqual({
-      code: 2, stdout: '', stderr: 'skep: SKEP_BROKER_URL is not set; skep up sets it for the agents it runs\n',
+      code: 2, stdout: '', stderr: 'skep: SKEP_BROKER_URL is not set; skep up sets it for the agents it runs, skep session issue tells it for other programs\n',
     });
     expect(await call(['message.post', ARGS], { url: 'http://broker.example' })).toMatchObject({
       code: 2, stderr: 'skep: endpoint: expected https, or http on a loopback address\n',
