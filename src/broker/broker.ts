@@ -105,8 +105,7 @@ export async function openBroker(options: BrokerOptions): Promise<Broker> {
       keyring.forget(pubkey);
     },
     introduce(agent, attestation, renamed) {
-      const { upstream, publisher } = memberOf(agent.pubkey).agent;
-      void introduce({ agent, attestation, renamed, upstream, publisher, log }).catch((error: unknown) => {
+      void introduce({ agent, attestation, renamed, via: memberOf(agent.pubkey).agent, log }).catch((error: unknown) => {
         log.error('the profile of a managed agent could not be made', { agent: agent.pubkey, error });
       });
     },

@@ -5,48 +5,48 @@
  */
 import { seconds } from '../model/index.ts';
 import type { Log } from '../model/index.ts';
-import { attestationIn, newestFirst } from '../nostr/index.ts';
-import type { Tag, VerifiedEvent } from '../nostr/index.ts';
+import { attestationIn, jsonMembers } from '../nostr/index.ts';
+import type { Tag } from '../nostr/index.ts';
+import type { Agent } from './agent.ts';
 import type { ManagedAgent } from './ports.ts';
-import type { Publisher } from './publish.ts';
-import type { Upstream } from './upstream/index.ts';
+import { PROFILE_KIND, PROFILE_LINE, profileHead, profileText } from './profile.ts';
 
 export interface ProfileOptions {
   readonly agent: ManagedAgent;
   readonly attestation: Tag;
   readonly renamed: boolean;
-  readonly publisher: Publisher;
-  readonly upstream: Pick<Upstream, 'fetch'>;
+  readonly via: Pick<Agent, 'begin' | 'publisher' | 'upstream'>;
   readonly log: Log;
 }
 
-const PROFILE_KIND = 0;
 /** Long, so that a connection that is being made has time. */
 const READ_TIMEOUT_MS = 30_000;
 
-/** Resolves in bounded time. */
-export async function introduce({ agent, attestation, renamed, publisher, upstream, log }: ProfileOptions): Promise<void> {
+/** Resolves in bounded time. A `profile.set` of the agent's own waits for it, so that neither undoes the other. */
+export async function introduce(options: ProfileOptions): Promise<void> {
+  const work = options.via.begin({ turn: () => undefined });
+  try {
+    if (await work.context.alone(PROFILE_LINE)) await publishProfile(options);
+    else options.log.info('the profile of a managed agent is being changed by itself', { agent: options.agent.pubkey });
+  } finally {
+    work.end();
+  }
+}
+
+async function publishProfile({ agent, attestation, renamed, via: { upstream, publisher }, log }: ProfileOptions): Promise<void> {
   const { pubkey, displayName } = agent;
   const { events, complete } = await upstream.fetch([{ kinds: [PROFILE_KIND], authors: [pubkey], limit: 1 }], { timeoutMs: READ_TIMEOUT_MS });
   // What could not be read is not replaced: something may be in it.
   if (!complete) return log.info('the profile of a managed agent could not be read', { agent: pubkey });
-  const head = [...events].filter((event) => event.kind === PROFILE_KIND && event.pubkey === pubkey).sort(newestFirst)[0];
+  const head = profileHead(events, pubkey);
   if (head !== undefined && !renamed && attestationIn(head.tags, pubkey, head).ok) return;
+  const present = jsonMembers(head?.content ?? '{}')?.members ?? [];
   const profile = publisher.compose({
     kind: PROFILE_KIND,
     tags: [...(head?.tags.filter(([name]) => name !== 'auth') ?? []), attestation],
-    content: JSON.stringify({ ...contentOf(head), name: displayName, display_name: displayName }),
+    content: profileText(present, { display_name: displayName, name: displayName }),
     notBefore: seconds((head?.created_at ?? -1) + 1),
   });
   const published = await publisher.publish(profile);
   if (published.status !== 'accepted') log.info('the profile of a managed agent was not taken', { agent: pubkey, reason: published.reason });
-}
-
-function contentOf(head: VerifiedEvent | undefined): Readonly<Record<string, unknown>> {
-  try {
-    const value: unknown = JSON.parse(head?.content ?? '{}');
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {};
-  } catch {
-    return {};
-  }
 }

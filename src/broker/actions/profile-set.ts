@@ -4,29 +4,24 @@
  * agent's NIP-OA attestation among them. What the profile is now must be known: a relay that cannot be read fails.
  */
 import { seconds } from '../../model/index.ts';
-import { attestationIn, jsonMembers, newestFirst } from '../../nostr/index.ts';
-import type { JsonMember, Tag, VerifiedEvent } from '../../nostr/index.ts';
-import type { Args } from '../wire/index.ts';
+import { attestationIn, jsonMembers } from '../../nostr/index.ts';
+import type { Tag, VerifiedEvent } from '../../nostr/index.ts';
+import { PROFILE_KIND, PROFILE_LINE, profileHead, profileText } from '../profile.ts';
 import { MAX_AHEAD_SEC, refused } from './action.ts';
 import type { ActionContext, Plan } from './action.ts';
 
-const PROFILE_KIND = 0;
 /** A relay keeps one profile of an author; more come from one that keeps them all. */
 const MAX_EVENTS = 10;
-/** The order in which Buzz writes the members it knows. */
-const ORDER = ['display_name', 'name', 'picture', 'about', 'nip05'] as const;
 
-export const planProfile: Plan<'profile.set'> = async (args, context) => {
-  if (!(await context.alone(`${PROFILE_KIND}`))) {
+export const planProfile: Plan<'profile.set'> = async ({ displayName, picture, about }, context) => {
+  if (!(await context.alone(PROFILE_LINE))) {
     return refused('internal', 'another change of the profile is under way; nothing was sent');
   }
   const { events, complete } = await context.fetch([
     { kinds: [PROFILE_KIND], authors: [context.agent], limit: MAX_EVENTS },
   ]);
   if (!complete) return refused('internal', 'the relay did not answer in time; nothing was sent');
-  const [head] = events
-    .filter((event) => event.kind === PROFILE_KIND && event.pubkey === context.agent)
-    .toSorted(newestFirst);
+  const head = profileHead(events, context.agent);
   if (head !== undefined && head.created_at > context.now() + MAX_AHEAD_SEC) {
     return refused('action_failed', 'the present profile is stamped far in the future; nothing was sent');
   }
@@ -39,31 +34,11 @@ export const planProfile: Plan<'profile.set'> = async (args, context) => {
     draft: {
       kind: PROFILE_KIND,
       tags: tagsOf(head, context),
-      content: textOf(merge(present.members, args)),
+      content: profileText(present.members, { display_name: displayName, picture, about }),
       notBefore: seconds((head?.created_at ?? -1) + 1),
     },
   };
 };
-
-function merge(present: readonly JsonMember[], args: Args<'profile.set'>): readonly JsonMember[] {
-  const supplied = { display_name: args.displayName, picture: args.picture, about: args.about };
-  return Object.entries(supplied).reduce<readonly JsonMember[]>((members, [name, text]) => {
-    if (text === undefined) return members;
-    const member = { name, raw: JSON.stringify(text) };
-    if (members.some((one) => one.name === name)) return members.map((one) => (one.name === name ? member : one));
-    const before = members.findIndex((one) => rankOf(one.name) > rankOf(name));
-    return before < 0 ? [...members, member] : members.toSpliced(before, 0, member);
-  }, present);
-}
-
-/** The place among the members that Buzz knows; -1 for another. */
-function rankOf(name: string): number {
-  return ORDER.findIndex((known) => known === name);
-}
-
-function textOf(members: readonly JsonMember[]): string {
-  return `{${members.map(({ name, raw }) => `${JSON.stringify(name)}:${raw}`).join(',')}}`;
-}
 
 /** Readers tell by it that the author is an agent, and whose (NIP-OA): ours where it holds, else what was there. */
 function tagsOf(head: VerifiedEvent | undefined, { agent, attestation, now }: ActionContext): readonly Tag[] {

@@ -119,7 +119,7 @@ class TellingRoster implements Roster {
           ...(channels === undefined ? {} : { channels }),
         });
         secretKey.fill(0);
-        introduce(agent, attestation, false);
+        introduce(agent, attestation, renamed);
         return this.#tell(change);
       }
       case 'changed':

@@ -164,6 +164,19 @@ describe('agents.update', () => {
     expect(told(await act(made, agent, 'r-1', 'message.post', { channelId: CHANNEL, content: 'again' }))).toBe('succeeded');
   });
 
+  it('has another name in its profile, too, when another runtime comes with it, and what else is there stays', async () => {
+    const made = await openManagedBox();
+    const agent = keyOf(await made.box.act('r-1', 'agents.create', CREATE));
+    const shows = (members: object): Promise<void> => vi.waitFor(async () => {
+      expect(JSON.parse((await made.profile(agent))?.content ?? '{}')).toMatchObject(members);
+    }, { timeout: 10_000 });
+    await shows({ display_name: 'Scout' });
+    expect(told(await act(made, agent, 'r-1', 'profile.set', { about: 'Looks around.' }))).toBe('succeeded');
+    const answer = await made.box.act('r-2', 'agents.update', { target: { pubkey: agent }, runtime: 'goose', displayName: 'Mole' });
+    expect(answer.result.outcome).toMatchObject({ updatedFields: ['displayName', 'runtime'] });
+    await shows({ display_name: 'Mole', name: 'Mole', about: 'Looks around.' });
+  });
+
   it('never chooses between two of one name', async () => {
     const made = await openManagedBox();
     await made.box.act('r-1', 'agents.create', CREATE);
