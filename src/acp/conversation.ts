@@ -153,13 +153,13 @@ export class Conversation {
     for (const { turn } of [...this.#turns.values()]) turn.take({ type: 'process_ended', end });
   }
 
-  async #converse(turn: Turn, { sessionId, blocks }: PromptRequest): Promise<void> {
+  async #converse(turn: Turn, { sessionId, blocks, turnId }: PromptRequest): Promise<void> {
     const prompt = blocks.map((text) => ({ type: 'text' as const, text }));
     // What an earlier turn said after its end may lie in the pipe, read by nobody yet. It is not this turn's.
     await afterReading();
     // Cancelled, or the process is being stopped: what is not sent does no work that nobody waits for.
     if (this.#isStopping() || !turn.open()) return;
-    const called = await this.connection.calls.prompt({ sessionId, prompt });
+    const called = await this.connection.calls.prompt({ sessionId, prompt, ...(turnId !== undefined && { _meta: { skep: { turnId } } }) });
     // Whatever it is called, we made it end: the end of the process tells the turn, and its work is not taken for done.
     if (this.#isStopping()) return;
     switch (called.status) {

@@ -73,6 +73,8 @@ export interface PromptRequest {
   readonly sessionId: string;
   /** ACP text blocks in order. */
   readonly blocks: readonly string[];
+  /** Told in `_meta.skep`: what an agent says of its turn has to name it (NIP-BA `liveness.ping`). */
+  readonly turnId?: string;
   /** No valid line from the agent for this long ends the turn. */
   readonly idleTimeoutMs: number;
   /** The turn ends after this long whatever happens. */

@@ -59,6 +59,7 @@ async function prompt({ options, flight }: TurnWork, session: LaneSession, input
   return process.prompt({
     sessionId: session.sessionId,
     blocks,
+    turnId: batch.turnId,
     idleTimeoutMs: options.idleTimeoutMs,
     hardTimeoutMs: options.hardTimeoutMs,
     onSent: () => {

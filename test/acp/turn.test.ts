@@ -59,6 +59,7 @@ describe('a turn', () => {
     const outcome = await started.process.prompt({
       sessionId,
       blocks: ['one', 'two'],
+      turnId: 't-1',
       idleTimeoutMs: 10_000,
       hardTimeoutMs: 10_000,
       onSent: () => (sent += 1),
@@ -73,6 +74,7 @@ describe('a turn', () => {
           { type: 'text', text: 'one' },
           { type: 'text', text: 'two' },
         ],
+        _meta: { skep: { turnId: 't-1' } },
       },
     });
   });

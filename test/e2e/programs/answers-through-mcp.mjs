@@ -1,6 +1,6 @@
 /**
  * An ACP agent that knows nothing of skep: it starts the MCP server it is handed, reads the channel with one tool and
- * answers with another. It tells its session what servers it was given, and forgets its own environment first.
+ * answers with another, after a sign of life for the turn that its prompt names. It tells its session what servers it was given, and forgets its own environment first.
  */
 import { createInterface } from 'node:readline';
 import { Client } from '@modelcontextprotocol/client';
@@ -19,7 +19,7 @@ function say(text) {
   send({ method: 'session/update', params: { sessionId: 's', update } });
 }
 
-async function answer(prompt) {
+async function answer({ prompt, _meta }) {
   const text = prompt.map((block) => block.text).join('\n');
   const channelId = /channel_id="([0-9a-f-]{36})"/.exec(text)?.[1];
   const replyToEventId = /reply_to="([0-9a-f]{64})"/.exec(text)?.[1];
@@ -28,6 +28,8 @@ async function answer(prompt) {
   const env = Object.fromEntries(buzz.env.map(({ name, value }) => [name, value]));
   const client = new Client({ name: 'stock', version: '1' });
   await client.connect(new StdioClientTransport({ command: buzz.command, args: buzz.args, env }));
+  const alive = await client.callTool({ name: 'liveness_ping', arguments: { channelId, turnId: _meta.skep.turnId } });
+  if (alive.isError) return say(alive.content[0].text);
   const page = await client.callTool({ name: 'channel_read', arguments: { channelId } });
   const heard = /\| (say .*)/.exec(page.content[0].text)?.[1] ?? page.content[0].text;
   const replied = await client.callTool({
@@ -45,7 +47,7 @@ for await (const line of createInterface({ input: process.stdin })) {
     send({ id, result: { sessionId: 's' } });
   }
   if (method === 'session/prompt') {
-    await answer(params.prompt);
+    await answer(params);
     send({ id, result: { stopReason: 'end_turn' } });
   }
 }
