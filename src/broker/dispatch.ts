@@ -1,5 +1,5 @@
 /**
- * The road of one action, from received bytes to the bytes of a verdict: who asks, what, may it, and what came of it.
+ * The road of one action, from received bytes to the text of a verdict: who asks, what, may it, and what came of it.
  * The order of the checks is the spec's: no request id, no verdict; no credential, no word about anything else; and a
  * result is released only to a session that is still live and permitted.
  * NIP-BA "Session and transport", "Result", "Execution and retries" 2. HTTP is `host.ts`.
@@ -17,7 +17,7 @@ import type { BrokerRequest } from './wire/index.ts';
 
 /** `uncorrelated`: no verdict is possible; `busy`: nothing was looked at, the same bytes may come again. */
 export type Reply =
-  | { readonly type: 'verdict'; readonly bytes: Uint8Array }
+  | { readonly type: 'verdict'; readonly text: string }
   | { readonly type: 'uncorrelated' | 'busy'; readonly detail: string };
 
 export type Dispatch = (token: string | undefined, body: Uint8Array) => Promise<Reply>;
@@ -43,7 +43,8 @@ export function openDispatch({ sessions, journal, agentOf, log }: DispatchOption
     const requestId = reading.ok ? reading.request.requestId : (reading.requestId ?? '');
     const reply = (verdict: Verdict, replayed = false): Reply => ({
       type: 'verdict',
-      bytes: writeResult({ ...verdict, requestId, ...(replayed ? { replayed } : {}) }),
+      // The spread comes last: an object that still grows after one is slow to make and slow to read.
+      text: writeResult({ requestId, replayed, ...verdict }),
     });
 
     const session = token === undefined ? undefined : sessions.find(token);
@@ -68,7 +69,7 @@ export function openDispatch({ sessions, journal, agentOf, log }: DispatchOption
     try {
       const turnId = session.turn()?.turnId;
       const settled = await journal.run({
-        key: { ...agent.namespace, requestId },
+        key: { community: agent.namespace.community, principal: agent.namespace.principal, requestId },
         digest,
         action: request.action,
         ...(turnId === undefined ? {} : { turnId }),
@@ -78,11 +79,7 @@ export function openDispatch({ sessions, journal, agentOf, log }: DispatchOption
         },
         withdrawn: () => refusal() ?? lapsed(decided.decision),
       });
-      log.debug('broker: an action ended', {
-        action: request.action,
-        session: session.sessionId,
-        ...described(settled),
-      });
+      log.debug('broker: an action ended', described(request, session, settled));
       const withheld = refusal();
       if (withheld !== undefined) return reply(withhold(settled, withheld));
       const { verdict, replayed, eventId } = settled;
@@ -161,7 +158,8 @@ function journalPlan(decision: Decision, agent: Agent, requestId: string): Plan 
   }
 }
 
-function described({ verdict, replayed, eventId }: Settled): Readonly<Record<string, unknown>> {
+function described({ action }: BrokerRequest, { sessionId }: Session, settled: Settled): Readonly<Record<string, unknown>> {
+  const { verdict, replayed, eventId } = settled;
   const code = verdict.status === 'succeeded' ? undefined : verdict.error.code;
-  return { status: verdict.status, code, replayed, eventId };
+  return { action, session: sessionId, status: verdict.status, code, replayed, eventId };
 }

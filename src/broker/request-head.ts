@@ -119,13 +119,14 @@ export function pathOf({ target }: Pick<Head, 'target'>): string {
 }
 
 /** The bearer credential, when there is exactly one Authorization header of that scheme. */
-export function tokenOf({ authorization: [authorization = '', ...more] }: Head): string | undefined {
-  return more.length > 0 ? undefined : /^Bearer +([\w~+/.-]+=*) *$/i.exec(authorization)?.[1];
+export function tokenOf({ authorization }: Head): string | undefined {
+  return authorization.length > 1 ? undefined : /^Bearer +([\w~+/.-]+=*) *$/i.exec(authorization[0] ?? '')?.[1];
 }
 
 /** One Content-Type, JSON, and in UTF-8 where it says in what. */
-export function isJson({ contentType: [type = '', ...more] }: Head): boolean {
-  if (more.length > 0) return false;
+export function isJson({ contentType }: Head): boolean {
+  if (contentType.length > 1) return false;
+  const type = contentType[0] ?? '';
   return type === 'application/json' || /^application\/json(?:\s*;\s*charset="?utf-8"?)?\s*$/i.test(type);
 }
 

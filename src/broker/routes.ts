@@ -29,9 +29,9 @@ export interface RouteOptions {
 /** Answers every request it is given. */
 export type Routes = (incoming: IncomingMessage, response: ServerResponse) => void;
 
-/** `bytes` are a verdict; anything else is one line of text. */
+/** `verdict` is the JSON of one; anything else is one line of text. */
 type Answer =
-  | { readonly httpStatus: 200; readonly bytes: Uint8Array }
+  | { readonly httpStatus: 200; readonly verdict: string }
   | { readonly httpStatus: number; readonly detail: string; readonly headers?: Readonly<Record<string, string>> };
 
 export function openRoutes({ door, dispatch, log, maxRequests }: RouteOptions): Routes {
@@ -62,17 +62,22 @@ export function openRoutes({ door, dispatch, log, maxRequests }: RouteOptions): 
     }
   }
 
+  async function serve(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
+    let answer: Answer;
+    try {
+      answer = await answerTo(incoming);
+    } catch (error) {
+      log.error('broker: a request ended in a fault', { error });
+      answer = { httpStatus: 500, detail: 'an unexpected fault in the broker' };
+    }
+    send(answer, response);
+  }
+
   return (incoming, response) => {
-    answerTo(incoming)
-      .catch((error: unknown): Answer => {
-        log.error('broker: a request ended in a fault', { error });
-        return { httpStatus: 500, detail: 'an unexpected fault in the broker' };
-      })
-      .then((answer) => { send(answer, response); })
-      .catch((error: unknown) => {
-        log.error('broker: an answer could not be sent', { error });
-        response.destroy();
-      });
+    serve(incoming, response).catch((error: unknown) => {
+      log.error('broker: an answer could not be sent', { error });
+      response.destroy();
+    });
   };
 }
 
@@ -87,7 +92,7 @@ function refusalOf(head: Head, { socket, method }: IncomingMessage, door: Door):
 function answerOf(reply: Awaited<ReturnType<Dispatch>>): Answer {
   switch (reply.type) {
     case 'verdict':
-      return { httpStatus: 200, bytes: reply.bytes };
+      return { httpStatus: 200, verdict: reply.text };
     case 'uncorrelated':
       return { httpStatus: 400, detail: reply.detail };
     case 'busy':
@@ -98,12 +103,14 @@ function answerOf(reply: Awaited<ReturnType<Dispatch>>): Answer {
 }
 
 function send(answer: Answer, response: ServerResponse): void {
-  if ('bytes' in answer) {
-    const { httpStatus, bytes } = answer;
-    response.writeHead(httpStatus, { 'content-type': 'application/json', 'content-length': bytes.length });
-    // A text goes out in one write with the head, which is half of what an answer costs; Latin-1 is byte for byte.
-    if (bytes.length <= MAX_JOINED_BYTES) response.end(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1'), 'latin1');
-    else response.end(bytes);
+  if ('verdict' in answer) {
+    const { httpStatus, verdict } = answer;
+    const length = Buffer.byteLength(verdict);
+    response.writeHead(httpStatus, { 'content-type': 'application/json', 'content-length': length });
+    // A text goes out in one write with the head, which is half of what an answer costs. ASCII is the same in Latin-1,
+    // and that is copied, not converted.
+    if (length > MAX_JOINED_BYTES) response.end(Buffer.from(verdict));
+    else response.end(verdict, length === verdict.length ? 'latin1' : 'utf8');
     return;
   }
   const { httpStatus, detail, headers } = answer;

@@ -308,7 +308,7 @@ describe('limits', () => {
     expect(await recorded(store)).toBe(1);
   });
 
-  const echo: Handler = (bytes) => Promise.resolve({ type: 'verdict', bytes });
+  const echo: Handler = (bytes) => Promise.resolve({ type: 'verdict', text: Buffer.from(bytes).toString() });
 
   async function echoing(limits: Partial<HostLimits>, handler = echo): Promise<string> {
     const host = await openHost({
@@ -320,6 +320,15 @@ describe('limits', () => {
     onTestFinished(() => host.close(0));
     return host.endpoint;
   }
+
+  it.each([
+    ['ASCII', 'x'], ['Latin-1', 'é'], ['beyond Latin-1', '€ 😀'],
+    ['long ASCII', 'x'.repeat(100_000)], ['long and beyond', '😀'.repeat(50_000)],
+  ])('an answer of %s arrives to the byte', async (_, text) => {
+    const answer = await post(await echoing({}), undefined, text);
+    expect(answer.headers.get('content-length')).toBe(String(Buffer.byteLength(text)));
+    expect(answer.text).toBe(text);
+  });
 
   it.each([
     ['its head', ''],
@@ -346,7 +355,7 @@ describe('limits', () => {
         new Promise((resolve) => {
           announce();
           answer = () => {
-            resolve({ type: 'verdict', bytes });
+            resolve({ type: 'verdict', text: Buffer.from(bytes).toString() });
           };
         }),
     );

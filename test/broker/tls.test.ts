@@ -96,7 +96,7 @@ describe('the endpoint by TLS', () => {
 
 async function echoing(limits: Partial<HostLimits> = {}, endpoint?: string): Promise<string> {
   const host = await openHost({
-    dispatch: (_, bytes) => Promise.resolve({ type: 'verdict', bytes }),
+    dispatch: (_, bytes) => Promise.resolve({ type: 'verdict', text: Buffer.from(bytes).toString() }),
     log: silentLog, tls: TLS, limits,
     ...(endpoint === undefined ? {} : { endpoint }),
     after: (ms, callback) => steadyClock.wake(later(steadyClock.now(), ms), callback),
@@ -137,7 +137,7 @@ describe('a slow client', () => {
 
   it('in its handshake does not hold the end up', async () => {
     const host = await openHost({
-      dispatch: (_, bytes) => Promise.resolve({ type: 'verdict', bytes }), log: silentLog, tls: TLS,
+      dispatch: (_, bytes) => Promise.resolve({ type: 'verdict', text: Buffer.from(bytes).toString() }), log: silentLog, tls: TLS,
       // Longer than a test may take: it is not this that ends the handshake.
       limits: { headersTimeoutMs: 600_000, requestTimeoutMs: 600_000 },
       after: (ms, callback) => steadyClock.wake(later(steadyClock.now(), ms), callback),

@@ -77,7 +77,7 @@ export function turnedDown(reason: string): Verdict {
 const STORED_ID = '-';
 
 export function verdictToText(verdict: Verdict): string {
-  return Buffer.from(writeResult({ ...verdict, requestId: STORED_ID })).toString('utf8');
+  return writeResult({ requestId: STORED_ID, ...verdict });
 }
 
 /** Throws `Failure('storage_corrupt')` for a text that `verdictToText` did not write. */

@@ -211,6 +211,8 @@ export type WireEvent = Read<typeof event>;
 /** All fifteen, in the order of the specification. */
 export const ACTION_NAMES = Object.keys(ACTIONS) as readonly ActionName[]; // the keys of the table are its names
 
+const BY_TEXT: ReadonlyMap<string, ActionName> = new Map(ACTION_NAMES.map((name) => [name, name]));
+
 /** The rules of an action whose name is known only at run time. */
 export function rulesOf(name: ActionName): Action<unknown, unknown> {
   return ACTIONS[name];
@@ -218,5 +220,5 @@ export function rulesOf(name: ActionName): Action<unknown, unknown> {
 
 /** The action of that very name; names are exact, not trimmed. */
 export function actionNamed(text: string): ActionName | undefined {
-  return ACTION_NAMES.find((name) => name === text);
+  return BY_TEXT.get(text);
 }

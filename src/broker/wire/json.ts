@@ -30,7 +30,13 @@ export type JsonReading =
   | { readonly ok: true; readonly value: JsonValue; readonly flaw: string | undefined }
   | { readonly ok: false; readonly detail: string };
 
-type OpenObject = JsonObject & { readonly members: Map<string, JsonValue>; readonly repeated: string[]; name: string };
+type OpenObject = JsonObject & {
+  readonly members: Map<string, JsonValue>;
+  readonly repeated: string[];
+  /** Of the member being read, and whether it stood there before. */
+  name: string;
+  again: boolean;
+};
 type OpenArray = { readonly type: 'array'; readonly items: JsonValue[] };
 /** A container past the depth limit: its syntax is checked, its contents are dropped. */
 type Dropped = { readonly type: 'dropped'; readonly closer: Closer };
@@ -153,14 +159,16 @@ class Reader {
     this.lexer.pass();
     if (parent.type !== 'object') return;
     parent.name = name;
-    if (!parent.members.has(name)) return;
+    parent.again = parent.members.has(name);
+    if (!parent.again) return;
     parent.repeated.push(name);
     this.note('found the member twice, expected once');
   }
 
   private string(): string {
     const text = this.lexer.string();
-    if (!text.isWellFormed()) this.note('found an unpaired surrogate, expected Unicode text');
+    // What was UTF-8 is well-formed; only an escape can write half a pair.
+    if (this.lexer.escaped && !text.isWellFormed()) this.note('found an unpaired surrogate, expected Unicode text');
     return text;
   }
 
@@ -185,7 +193,7 @@ class Reader {
 
 function container(closer: Closer): OpenObject | OpenArray {
   return closer === '}'
-    ? { type: 'object', members: new Map(), repeated: [], name: '' }
+    ? { type: 'object', members: new Map(), repeated: [], name: '', again: false }
     : { type: 'array', items: [] };
 }
 
@@ -196,5 +204,5 @@ function closerOf(opened: Open): Closer {
 
 function add(parent: Open, value: JsonValue): void {
   if (parent.type === 'array') parent.items.push(value);
-  else if (parent.type === 'object' && !parent.members.has(parent.name)) parent.members.set(parent.name, value);
+  else if (parent.type === 'object' && !parent.again) parent.members.set(parent.name, value);
 }

@@ -11,6 +11,8 @@ const HEX4 = /^[0-9a-fA-F]{4}$/;
 export class NotJson extends Error {}
 
 export class Lexer {
+  /** Whether the last string had an escape in it. */
+  escaped = false;
   private readonly text: string;
   private at = 0;
 
@@ -34,11 +36,13 @@ export class Lexer {
     let text = '';
     let from = this.at + 1;
     let at = from;
+    this.escaped = false;
     for (;;) {
       const unit = this.text.charCodeAt(at);
       if (unit === 0x22) break;
       if (unit === 0x5c) {
         this.at = at;
+        this.escaped = true;
         text += this.text.slice(from, at) + this.escape();
         from = at = this.at;
       } else if (unit >= 0x20) {

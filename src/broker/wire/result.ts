@@ -81,14 +81,10 @@ function succeededOf(name: ActionName): Field<unknown> {
 }
 
 /**
- * A result as bytes: members in one stable order, `replayed` omitted when false. Throws (a bug) for what the wire
- * cannot carry: an unpaired surrogate, an integer beyond its width.
+ * A result as text, to be sent in UTF-8: members in one stable order, `replayed` omitted when false. Throws (a bug) for
+ * what the wire cannot carry: an unpaired surrogate, an integer beyond its width.
  */
-export function writeResult(result: BrokerResult): Uint8Array {
-  return Buffer.from(textOf(result));
-}
-
-function textOf(result: BrokerResult): string {
+export function writeResult(result: BrokerResult): string {
   switch (result.status) {
     case 'succeeded':
       return succeededOf(result.action).write(result);

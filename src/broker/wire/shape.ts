@@ -4,6 +4,7 @@
  */
 import { accept, describe, mismatch } from './field.ts';
 import type { Field } from './field.ts';
+import type { JsonObject } from './json.ts';
 import { boolean, oneOf, unsigned } from './scalars.ts';
 import { shown } from './text.ts';
 
@@ -59,6 +60,7 @@ export function object<M extends Members>(members: M): Field<ObjectOf<M>> {
       const twice = value.repeated[0];
       if (twice !== undefined) return mismatch(inside(path, shown(twice)), 'the member twice', 'once');
       const result: Record<string, unknown> = {};
+      let known = 0;
       for (const { name, field, sort } of table) {
         const found = value.members.get(name);
         if (found === undefined) {
@@ -68,21 +70,22 @@ export function object<M extends Members>(members: M): Field<ObjectOf<M>> {
         const reading = field.read(found, inside(path, name));
         if (!reading.ok) return reading;
         if (sort !== 'constant') result[name] = reading.value;
+        known += 1;
       }
-      for (const name of value.members.keys()) {
-        if (!names.has(name)) return mismatch(inside(path, shown(name)), 'a member', 'none of that name');
+      if (known < value.members.size) {
+        return mismatch(inside(path, shown(strangerIn(value, names))), 'a member', 'none of that name');
       }
       return accept(result as ObjectOf<M>); // each member of the table was read, so this is the object it describes
     },
     write(value) {
       const given: Readonly<Record<string, unknown>> = value;
       let text = '';
-      for (const { name, field, sort, fixed } of table) {
+      for (const { name, label, field, sort, fixed } of table) {
         const member = given[name];
         if (sort === 'optional' && (member === undefined || member === fixed)) continue;
-        text += `${text === '' ? '' : ','}"${name}":${field.write(sort === 'constant' ? fixed : member)}`;
+        text += (text === '' ? '{' : ',') + (sort === 'constant' ? label : label + field.write(member));
       }
-      return `{${text}}`;
+      return text === '' ? '{}' : `${text}}`;
     },
   };
 }
@@ -90,16 +93,27 @@ export function object<M extends Members>(members: M): Field<ObjectOf<M>> {
 /** A member as both directions look at it, worked out once: asking what it is costs more than reading it. */
 interface Row {
   readonly name: string;
+  /** As the writer begins it; of a constant, all of it. */
+  readonly label: string;
   readonly field: Field<unknown>;
   readonly sort: 'required' | 'optional' | 'constant';
-  /** Of a constant its value, of an optional member the value that the writer leaves out. */
+  /** Of an optional member the value that the writer leaves out. */
   readonly fixed: unknown;
 }
 
 function rowOf(name: string, member: Member<unknown>): Row {
-  if ('optional' in member) return { name, field: member.optional, sort: 'optional', fixed: member.omitWhen };
-  if ('constant' in member) return { name, field: member.field, sort: 'constant', fixed: member.constant };
-  return { name, field: member, sort: 'required', fixed: undefined };
+  const label = `"${name}":`;
+  if ('optional' in member) return { name, label, field: member.optional, sort: 'optional', fixed: member.omitWhen };
+  if ('constant' in member) {
+    const { constant, field } = member;
+    return { name, label: label + field.write(constant), field, sort: 'constant', fixed: undefined };
+  }
+  return { name, label, field: member, sort: 'required', fixed: undefined };
+}
+
+/** The first member that is not among `names`. There is one, as there are more than were found. */
+function strangerIn({ members }: JsonObject, names: ReadonlySet<string>): string {
+  return [...members.keys()].find((name) => !names.has(name)) ?? '';
 }
 
 function inside(path: string, name: string): string {

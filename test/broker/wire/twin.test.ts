@@ -137,7 +137,7 @@ describe('the reader and the plain checker', () => {
       tally.add(verdict.sort);
       if (!reading.ok) continue;
       tally.add(reading.result.status);
-      const again = readResult(writeResult(reading.result), request);
+      const again = readResult(Buffer.from(writeResult(reading.result)), request);
       agree(again, { ok: true, result: withoutFalse(reading.result) }, round, body);
     }
     expect(tally.share('no verdict')).toBeGreaterThan(0.3);
