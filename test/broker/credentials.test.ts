@@ -211,6 +211,14 @@ describe('rotation', () => {
     expect(await act(one, next.token, posting('r-2', ELSEWHERE))).toBe('failed/unauthorized');
   });
 
+  it('gives no token to what is revoked while the disk is busy with it', async () => {
+    const { broker: { credentials: desk } } = await bench();
+    const { id } = await issue(desk);
+    const [rotated, revoked] = await Promise.all([desk.rotate(id), desk.revoke(id)]);
+    expect([rotated, revoked]).toMatchObject([{ ok: false, code: 'ended' }, { ok: true }]);
+    expect(desk.list()).toMatchObject([{ id, state: 'revoked' }]);
+  });
+
   it('of what has ended, or never was, is refused', async () => {
     const { broker, clock, link } = await bench();
     const desk = broker.credentials;
@@ -257,6 +265,7 @@ describe('an order', () => {
     clock.push(60_000 + ENDED_KEPT_MS);
     expect(await broker.credentials.issue({ agent: 'worker' })).toMatchObject({ ok: true });
     expect(broker.credentials.list().some(({ id }) => id === old.id)).toBe(false);
+    expect(await store.read(sql('SELECT id FROM credentials WHERE id = ?', old.id))).toEqual([]);
   });
 });
 
