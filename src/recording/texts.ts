@@ -23,7 +23,7 @@ export function toldInTurn(input: TurnInput): Told {
 
 export function toldInStream({ settings, steps }: Pick<StreamFixture, 'settings' | 'steps'>): Told {
   const texts: string[] = [];
-  const people = new Set<string>([settings.agent, settings.owner, ...settings.allowlist]);
+  const people = new Set<string>([settings.agent, settings.owner, ...settings.allowlist, ...(settings.ancestors ?? [])]);
   for (const step of steps) {
     if (step.do === 'arrive') {
       texts.push(...textsOf(step.event));

@@ -24,6 +24,8 @@ export interface StreamSettings {
   readonly gatherMs: number;
   /** Turns are taken whenever fewer than this many are running. Absent: only by `take`. */
   readonly processes?: number;
+  /** Of an agent that an agent made: who owns its owner, up to the person. */
+  readonly ancestors?: readonly Pubkey[];
 }
 
 /** What the outside did. `hops` are as counted before; absent, the stream itself is counted. */
@@ -145,6 +147,7 @@ const settings = closed<StreamSettings>({
   gatherMs: whole(MAX_GATHER_MS, `whole milliseconds from 0 to ${MAX_GATHER_MS}`),
   processes: optional((value, path) =>
     (value === 0 ? refuse(path, `a number from 1 to ${MAX_PROCESSES}`, value) : whole(MAX_PROCESSES, `a number from 1 to ${MAX_PROCESSES}`)(value, path))),
+  ancestors: optional(arrayOf(key, 'an array of pubkeys')),
 });
 
 const stream = closed<StreamFixture>({

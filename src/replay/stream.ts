@@ -82,10 +82,10 @@ class StreamReplay {
   }
 
   async #arrive({ event, channelId, author, channelType, hops }: StepThat<'arrive'>): Promise<void> {
-    const { agent, allowlist, session } = this.#settings;
+    const { allowlist, ancestors = [], session, ...gate } = this.#settings;
     const considered = await consider(verified(event), channelId, factsOf(author, channelType), {
-      gate: { ...this.#settings, allowlist: new Set(allowlist) },
-      session, store: this.#store, link: { pubkey: agent }, clock: this.#clock, ...(hops && { hops }),
+      gate: { ...gate, allowlist: new Set(allowlist), ancestors: new Set(ancestors) },
+      session, store: this.#store, link: { pubkey: gate.agent }, clock: this.#clock, ...(hops && { hops }),
     });
     const atMs = this.#clock.now();
     switch (considered.is) {

@@ -112,7 +112,7 @@ class Desk {
       }),
       channel: async () => ({ facts: { name: 'garden', type: at === 0 ? 'stream' : 'dm' }, answered: true }),
     }, {
-      gate: { ...SETTINGS, allowlist: new Set(SETTINGS.allowlist) }, session: 'thread', store: this.#store,
+      gate: { ...SETTINGS, allowlist: new Set(SETTINGS.allowlist), ancestors: new Set() }, session: 'thread', store: this.#store,
       link: { pubkey: agent.pubkey }, clock: this.clock,
     });
     this.tape.arrived({ event, channelId, considered, atMs: this.clock.now() });

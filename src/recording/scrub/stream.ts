@@ -11,7 +11,7 @@ import type { Events } from './events.ts';
 /** Tells `events` everything of the stream that is to be replaced. */
 export function tellStream({ settings, steps }: StreamFixture, events: Events): void {
   const { book } = events;
-  for (const pubkey of [settings.agent, settings.owner, ...settings.allowlist]) book.introduce(pubkey);
+  for (const pubkey of [settings.agent, settings.owner, ...settings.allowlist, ...(settings.ancestors ?? [])]) book.introduce(pubkey);
   for (const step of steps) {
     if (step.do === 'arrive') {
       events.tell(step.event);
@@ -34,6 +34,7 @@ function scrubSettings(settings: StreamSettings, { book }: Events): StreamSettin
   return {
     ...settings, agent: book.pubkey(settings.agent), owner: book.pubkey(settings.owner),
     allowlist: settings.allowlist.map((pubkey) => book.pubkey(pubkey)),
+    ...(settings.ancestors && { ancestors: settings.ancestors.map((pubkey) => book.pubkey(pubkey)) }),
   };
 }
 
