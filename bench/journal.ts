@@ -12,7 +12,7 @@ import Database from 'libsql';
 import type { Journal } from '../src/broker/journal/index.ts';
 import { openSqlite, SUPERVISOR_SCHEMA } from '../src/store/index.ts';
 import type { Store } from '../src/store/index.ts';
-import { alone, bodyDigest, inGroups, journalOn, NAMESPACE, newRequestId, NOTHING, OWNER } from './journaled.ts';
+import { ACTION, alone, bodyDigest, inGroups, journalOn, NAMESPACE, newRequestId, NOTHING, OWNER } from './journaled.ts';
 import type { BenchRow } from './row.ts';
 
 const PAIRS = 60;
@@ -107,7 +107,7 @@ function fill(path: string): void {
   database
     .prepare(`INSERT INTO journal (namespace, request_id, digest, action, owner, status, result, claimed_at_ms)
       WITH RECURSIVE n (i) AS (VALUES (0) UNION ALL SELECT i + 1 FROM n WHERE i < ? - 1)
-      SELECT 1, printf('%08x%024x', i * 4294, i), ?, 'storage.get', ?, 'done', ?, i FROM n`)
+      SELECT 1, printf('%08x%024x', i * 4294, i), ?, '${ACTION}', ?, 'done', ?, i FROM n`)
     .run([ROWS, bodyDigest(), OWNER, storedResult()]);
   database.close();
 }
@@ -133,7 +133,7 @@ function bareLoop(database: Database.Database): () => void {
   const result = storedResult();
   return () => {
     for (let count = 0; count < ACTIONS; count += 1) {
-      const { lastInsertRowid } = claim.run([newRequestId(), bodyDigest(), 'storage.get', OWNER, Date.now()]);
+      const { lastInsertRowid } = claim.run([newRequestId(), bodyDigest(), ACTION, OWNER, Date.now()]);
       finish.run([result, Number(lastInsertRowid)]);
     }
   };

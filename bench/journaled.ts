@@ -9,7 +9,9 @@ import { systemClock } from '../src/system/index.ts';
 export const NAMESPACE = { community: 'wss://relay.example', principal: pubkey('1'.repeat(64)) };
 /** As long as a real one: the name of the broker's run is part of every row. */
 export const OWNER = '0123456789abcdef'.repeat(2);
-export const NOTHING: Verdict = { status: 'succeeded', action: 'storage.get', outcome: {} };
+/** Not a read: those are swept after a while, which is not what the goals are about. */
+export const ACTION = 'observer.emit';
+export const NOTHING: Verdict = { status: 'succeeded', action: ACTION, outcome: { accepted: 0 } };
 const BODY = Buffer.from(JSON.stringify({ type: 'broker_request', args: { slug: 'core' }, padding: 'x'.repeat(100) }));
 
 export function journalOn(store: Store): Journal {
@@ -42,7 +44,7 @@ function operation(): Operation {
   return {
     key: { ...NAMESPACE, requestId: newRequestId() },
     digest: bodyDigest(),
-    action: 'storage.get',
+    action: ACTION,
     plan: () => Promise.resolve({ type: 'end', verdict: NOTHING }),
     withdrawn: () => undefined,
   };
