@@ -6,6 +6,7 @@ import { z } from 'zod';
 import type { UpstreamStatus } from '../broker/ports.ts';
 import { asChannelId, asPubkey } from '../model/index.ts';
 import type { ChannelId, Pubkey } from '../model/index.ts';
+import { branded, parseJson } from './reading.ts';
 
 export interface StatusReport {
   readonly v: 1;
@@ -112,18 +113,4 @@ const report = z.object({
 export function parseReport(line: string): StatusReport | undefined {
   const parsed = report.safeParse(parseJson(line));
   return parsed.success ? parsed.data : undefined;
-}
-
-function branded<T>(value: T | undefined, context: z.core.$RefinementCtx): T {
-  if (value !== undefined) return value;
-  context.issues.push({ code: 'custom', input: value });
-  return z.NEVER;
-}
-
-function parseJson(line: string): unknown {
-  try {
-    return JSON.parse(line);
-  } catch {
-    return undefined;
-  }
 }

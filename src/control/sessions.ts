@@ -6,6 +6,7 @@ import { z } from 'zod';
 import type { CredentialDesk, IssuedCredential, SessionEntry } from '../broker/ports.ts';
 import { asChannelId, asPubkey, excerpt, Failure, FAILURES, unreachable } from '../model/index.ts';
 import type { ChannelId, FailureCode, Log, Pubkey } from '../model/index.ts';
+import { branded, parseJson } from './reading.ts';
 
 const words = z.array(z.string()).max(256);
 const id = z.string().max(64);
@@ -102,18 +103,4 @@ export function parseSessionAnswer(line: string): SessionAnswer | undefined {
 
 function isFailureCode(text: string): text is FailureCode {
   return Object.hasOwn(FAILURES, text);
-}
-
-function branded<T>(value: T | undefined, context: z.core.$RefinementCtx): T {
-  if (value !== undefined) return value;
-  context.issues.push({ code: 'custom', input: value });
-  return z.NEVER;
-}
-
-function parseJson(line: string): unknown {
-  try {
-    return JSON.parse(line);
-  } catch {
-    return undefined;
-  }
 }
