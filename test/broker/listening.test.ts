@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { Failure } from '../../src/model/index.ts';
+import { CERTIFICATE, KEY } from '../setup/certificate.ts';
 import { bench, post, requestBytes, told } from './harness.ts';
 
 const BYTES = requestBytes('r-1');
@@ -12,7 +13,10 @@ describe('listening', () => {
     await expect(bench({ address })).rejects.toMatchObject({ name: 'Failure', code: 'config' });
   });
 
-  it('on a port that is taken is a failure with a code', async () => {
+  it.each([
+    ['on', {}],
+    ['by TLS on', { tls: { cert: CERTIFICATE, key: KEY } }],
+  ])('%s a port that is taken is a failure with a code, and leaves nothing open', async (_, options) => {
     const taken = createServer();
     taken.listen(0, '127.0.0.1');
     await once(taken, 'listening');
@@ -22,7 +26,7 @@ describe('listening', () => {
     });
     const address = taken.address();
     const port = address === null || typeof address === 'string' ? expect.fail('no port') : address.port;
-    const failure: unknown = await bench({ port }).catch((error: unknown) => error);
+    const failure: unknown = await bench({ ...options, port }).catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(Failure);
     expect(failure).toMatchObject({ code: 'listen' });
   });
