@@ -10,7 +10,6 @@ import type { UnverifiedEvent } from '../nostr/index.ts';
 import type { RelayRefusal } from './answers.ts';
 import type { Channel } from './channel.ts';
 import { AUTHOR_ONLY, KIND, RECIPIENTS_ONLY, SHARED_GATED } from './kinds.ts';
-import type { Query } from './messages.ts';
 
 /** `participants` are the author and the `p` tags; `recipients` the `p` tags alone. */
 export type Gate = 'all' | 'author' | 'recipients' | 'participants';
@@ -27,6 +26,8 @@ export function audienceOf(event: UnverifiedEvent): Audience {
   const { kind, tags } = event;
   // A membership notice names a channel that its recipient may not (or no longer) read: the `p` gate alone counts.
   if (RECIPIENTS_ONLY.has(kind)) return { gate: 'recipients', channel: undefined };
+  // NIP-AM: between the agent that wrote it and the owner it is sealed to.
+  if (kind === KIND.turnMetric) return { gate: 'participants', channel: undefined };
   if (kind >= KIND.groupMetadata && kind <= KIND.groupMembers) {
     return { gate: 'all', channel: asChannelId(firstValue(tags, 'd') ?? '') };
   }
@@ -66,21 +67,4 @@ export function isReader(channel: Channel | undefined, reader: Pubkey): boolean 
 export function checkWriter(channel: Channel | undefined, author: Pubkey): RelayRefusal | undefined {
   if (channel === undefined) return refuse('restricted', 'unknown channel');
   return isReader(channel, author) ? undefined : refuse('restricted', 'not a channel member');
-}
-
-/** The first refusal of `checkQuery`, or undefined. */
-export function checkQueries(queries: readonly Query[], reader: Pubkey): RelayRefusal | undefined {
-  return queries.map((query) => checkQuery(query, reader)).find((refusal) => refusal !== undefined);
-}
-
-/**
- * A filter that asks for recipients-only kinds must ask for its own, and only those. One without `kinds` is let
- * through: what is not the reader's is left out of the answer.
- */
-function checkQuery(query: Query, reader: Pubkey): RelayRefusal | undefined {
-  const { kinds, tags } = query.filter;
-  if (kinds === undefined || !kinds.some((kind) => RECIPIENTS_ONLY.has(kind))) return undefined;
-  const recipients = tags?.get('p') ?? [];
-  if (recipients.length === 1 && recipients[0] === reader) return undefined;
-  return refuse('restricted', 'p-gated events require #p matching your pubkey');
 }

@@ -6,13 +6,13 @@ import { Failure, refuse, secondsOf, unreachable } from '../model/index.ts';
 import type { Clock, Log } from '../model/index.ts';
 import type { UnverifiedEvent } from '../nostr/index.ts';
 import type { Store } from '../store/index.ts';
-import { checkQueries } from './access.ts';
 import type { Channels } from './access.ts';
 import { closedText, countText, noticeText, okText } from './answers.ts';
 import type { Answer, RelayRefusal } from './answers.ts';
 import { rememberOwner } from './archive.ts';
 import { checkAuth } from './auth.ts';
 import type { Identity } from './auth.ts';
+import { checkQueries } from './gates.ts';
 import type { Ingest } from './ingest.ts';
 import type { RelayLimits } from './limits.ts';
 import type { ClientMessage } from './messages.ts';
@@ -47,7 +47,7 @@ export class Conversation {
   readonly #outlet: Outlet;
   readonly #challenge: string;
   #identity: Identity | undefined;
-  #quotas: Readonly<Record<'events' | 'requests' | 'telemetry', Quota>>;
+  #quotas: Readonly<Record<'events' | 'requests', Quota>>;
 
   constructor(parts: RelayParts, outlet: Outlet, challenge: string) {
     const { limits, store, log, count } = parts;
@@ -58,7 +58,6 @@ export class Conversation {
     this.#quotas = {
       events: fullQuota(limits.eventsPerSec, limits.eventsBurst, nowMs),
       requests: fullQuota(limits.requestsPerSec, limits.requestsBurst, nowMs),
-      telemetry: fullQuota(limits.telemetryPerSec, limits.telemetryPerSec, nowMs),
     };
     this.readings = new Readings({
       store, limits, outlet, log,
@@ -110,8 +109,7 @@ export class Conversation {
   async #publish(event: UnverifiedEvent): Promise<Answer> {
     const identity = this.#identity;
     if (identity === undefined) return authRequired();
-    return this.#take('events')
-      ?? this.#parts.ingest.accept(event, { ...identity, admitTelemetry: () => this.#take('telemetry') });
+    return this.#take('events') ?? this.#parts.ingest.accept(event, identity);
   }
 
   async #authenticate(event: UnverifiedEvent): Promise<Answer> {
@@ -177,7 +175,7 @@ export class Conversation {
     this.#outlet.send(okText(eventId, answer));
   }
 
-  #take(what: 'events' | 'requests' | 'telemetry'): RelayRefusal | undefined {
+  #take(what: 'events' | 'requests'): RelayRefusal | undefined {
     const { quota, refusal } = takeOne(this.#quotas[what], this.#parts.steadyClock.now());
     this.#quotas = { ...this.#quotas, [what]: quota };
     return refusal;

@@ -14,8 +14,8 @@ const MAX_INSTRUCTIONS_BYTES = 218_548;
 /** NIP-AP "Team identity": 1 to 64 scalars, none of them a control or white space. */
 const TEAM_ID = /^[^\p{Cc}\p{White_Space}]{1,64}$/u;
 /** Sizes of a NIP-44 payload: the shortest there is, and that of 65,535 bytes of plaintext. */
-const MIN_FRAME_LENGTH = 132;
-const MAX_FRAME_LENGTH = 87_472;
+const MIN_SEALED_BYTES = 132;
+const MAX_SEALED_BYTES = 87_472;
 
 /** The first fault found, or undefined. */
 export function checkForm(event: UnverifiedEvent, nowSec: Seconds, limits: RelayLimits): RelayRefusal | undefined {
@@ -60,6 +60,8 @@ function checkKind(event: UnverifiedEvent, nowSec: Seconds, limits: RelayLimits)
       return checkShared(event.tags) ?? checkAddress(event.tags, TEAM_ID, 'a team id');
     case KIND.instructions:
       return checkInstructions(event);
+    case KIND.turnMetric:
+      return checkMetric(event);
     default:
       return undefined;
   }
@@ -72,11 +74,25 @@ function checkFrame(event: UnverifiedEvent, nowSec: Seconds, limits: RelayLimits
   if (Math.abs(event.created_at - nowSec) > limits.frameWindowSec) {
     return invalid(`created_at: expected within ${limits.frameWindowSec} s of the relay's clock`);
   }
-  const { length } = event.content;
-  if (length < MIN_FRAME_LENGTH || length > MAX_FRAME_LENGTH) {
-    return invalid(`content: expected ${MIN_FRAME_LENGTH} to ${MAX_FRAME_LENGTH} characters of NIP-44 text`);
+  return checkSealed(event.content);
+}
+
+/** NIP-AM: of the agent itself, to one owner; the channel stands in what is sealed. */
+function checkMetric({ pubkey, tags, content }: UnverifiedEvent): RelayRefusal | undefined {
+  const [owners, agents] = [named(tags, 'p'), named(tags, 'agent')];
+  if (owners.length !== 1 || asPubkey(owners[0]?.[1] ?? '') === undefined) {
+    return invalid('p: expected exactly one, 64 lowercase hex characters');
   }
-  return undefined;
+  if (agents.length !== 1 || agents[0]?.[1] !== pubkey) return invalid('agent: expected exactly one, the author');
+  if (named(tags, 'h').length > 0) return invalid('h: a turn metric belongs to no channel');
+  return checkSealed(content);
+}
+
+function checkSealed(content: string): RelayRefusal | undefined {
+  const bytes = Buffer.byteLength(content);
+  return bytes < MIN_SEALED_BYTES || bytes > MAX_SEALED_BYTES
+    ? invalid(`content: expected ${MIN_SEALED_BYTES} to ${MAX_SEALED_BYTES} bytes of NIP-44 text`)
+    : undefined;
 }
 
 /** NIP-AP "Ingest validation": the tag that opens a definition to all is exactly `["shared","true"]`, or absent. */

@@ -5,56 +5,60 @@
  */
 import { Failure, refuse, secondsOf } from '../model/index.ts';
 import type { ChannelId, Clock, Log, Pubkey } from '../model/index.ts';
-import { attestationIn, channelOf, verifyEvent } from '../nostr/index.ts';
+import { attestationIn, channelOf, firstValue, verifyEvent } from '../nostr/index.ts';
 import type { UnverifiedEvent, VerifiedEvent } from '../nostr/index.ts';
 import type { Statement, Store } from '../store/index.ts';
 import { audienceOf, checkWriter, namesInstructions } from './access.ts';
 import { ACCEPTED, answerNotStored } from './answers.ts';
 import type { Answer, RelayRefusal } from './answers.ts';
 import {
-  countOwn, explain, holdsInstructions, keep, ownerOf, rememberOwner, removeFromChannel, removeOwn, values,
+  countOwn, explain, holdsInstructions, keep, rememberOwner, removeFromChannel, removeOwn, values,
 } from './archive.ts';
 import type { Entry } from './archive.ts';
 import type { Identity } from './auth.ts';
 import type { ChannelBook } from './channel-book.ts';
 import { isAdmin } from './channel.ts';
 import { checkForm } from './forms.ts';
-import { checkOwnership, routeFrame } from './frames.ts';
+import { NOT_AUTHORIZED, routeFrame } from './frames.ts';
 import { CHANNEL_CHANGES, KIND, storageClassOf } from './kinds.ts';
 import type { RelayLimits } from './limits.ts';
+import type { Owners } from './owners.ts';
+import { Pace } from './pace.ts';
 import type { Delivery } from './subscription.ts';
 
 export interface IngestOptions {
   readonly store: Store;
+  /** For what a stamp is compared with. */
   readonly clock: Clock;
+  /** For the pace of telemetry. */
+  readonly steadyClock: Clock;
   readonly limits: RelayLimits;
+  readonly owners: Owners;
   readonly book: ChannelBook;
   readonly log: Log;
   readonly deliver: (delivery: Delivery) => void;
 }
 
-/** The connection an event comes from. */
-export interface Author extends Identity {
-  /** Takes one telemetry frame from the connection's quota. */
-  readonly admitTelemetry: () => RelayRefusal | undefined;
-}
-
 export class Ingest {
   readonly #options: IngestOptions;
+  readonly #telemetry: Pace;
 
   constructor(options: IngestOptions) {
     this.#options = options;
+    this.#telemetry = new Pace(options.limits.telemetryPerSec);
   }
 
   /** Rejects for a bug only: trouble with the store is an `error:` answer, and nothing is half-written. */
-  async accept(event: UnverifiedEvent, author: Author): Promise<Answer> {
+  async accept(event: UnverifiedEvent, author: Identity): Promise<Answer> {
     const judged = this.#judge(event, author.pubkey);
     if (!judged.ok) return judged;
     try {
       return await this.#place(judged.event, author);
     } catch (error) {
       if (!(error instanceof Failure)) throw error;
-      this.#options.log.error('event not stored', { id: event.id, code: error.code, detail: error.message });
+      // NIP-AO "Ephemerality Contract": a frame leaves no trace, not even the id of one.
+      const id = event.kind === KIND.observerFrame ? {} : { id: event.id };
+      this.#options.log.error('event not stored', { ...id, code: error.code, detail: error.message });
       return refuse('error', `the event could not be stored (${error.code})`);
     }
   }
@@ -74,8 +78,9 @@ export class Ingest {
     return verified.ok ? verified : refuse('invalid', verified.detail);
   }
 
-  async #place(event: VerifiedEvent, author: Author): Promise<Answer> {
+  async #place(event: VerifiedEvent, author: Identity): Promise<Answer> {
     if (event.kind === KIND.observerFrame) return this.#relayFrame(event, author);
+    if (event.kind === KIND.turnMetric) return this.#keepMetric(event, author);
     const channelId = channelOf(event.tags);
     if (channelId === undefined) return this.#store(event);
     const changes = CHANNEL_CHANGES.has(event.kind);
@@ -141,17 +146,26 @@ export class Ingest {
     return this.#keep(event, [removeFromChannel(event, channelId)]);
   }
 
-  async #relayFrame(event: VerifiedEvent, author: Author): Promise<Answer> {
+  /** NIP-AO "Relay Behavior": authorised and fanned out in memory, past everything that stores. */
+  async #relayFrame(event: VerifiedEvent, author: Identity): Promise<Answer> {
+    const { owners, limits, steadyClock, deliver } = this.#options;
     const route = routeFrame(event);
     if (!route.ok) return route;
     if (route.direction === 'dropped') return ACCEPTED;
-    const proven = route.direction === 'telemetry' ? author.owner : undefined;
-    const stranger = checkOwnership(route, proven ?? (await ownerOf(this.#options.store, route.agent)));
-    if (stranger !== undefined) return stranger;
-    const refusal = route.direction === 'telemetry' ? author.admitTelemetry() : undefined;
-    if (refusal !== undefined) return refusal;
-    this.#options.deliver({ ...entryOf(event), seq: undefined });
+    const isTelemetry = route.direction === 'telemetry';
+    if (!(await owners.hold(route.bond, isTelemetry ? author.owner : undefined))) return NOT_AUTHORIZED;
+    if (isTelemetry && !this.#telemetry.take(route.bond.agent, steadyClock.now())) {
+      return refuse('rate-limited', `observer frame rate exceeded (${limits.telemetryPerSec}/sec per agent)`);
+    }
+    deliver({ ...entryOf(event), seq: undefined });
     return ACCEPTED;
+  }
+
+  /** NIP-AM: sealed to the owner, so the one it names must be the agent's. */
+  async #keepMetric(event: VerifiedEvent, author: Identity): Promise<Answer> {
+    const bond = { agent: event.pubkey, owner: firstValue(event.tags, 'p') ?? '' };
+    if (await this.#options.owners.hold(bond, author.owner)) return this.#keep(event, []);
+    return refuse('restricted', 'turn metric is not authorized for this agent owner');
   }
 }
 

@@ -27,6 +27,7 @@ export const KIND = {
   messageEdit: 40003,
   memberAdded: 44100,
   memberRemoved: 44101,
+  turnMetric: 44200,
   instructions: 44300,
 } as const;
 
@@ -55,8 +56,11 @@ export const CHANNEL_CHANGES: ReadonlySet<number> = new Set([
 
 /** Readable by the pubkeys in their `p` tags alone. */
 export const RECIPIENTS_ONLY: ReadonlySet<number> = new Set([
-  KIND.giftWrap, KIND.observerFrame, 30622, KIND.memberAdded, KIND.memberRemoved, 44200,
+  KIND.giftWrap, KIND.observerFrame, 30622, KIND.memberAdded, KIND.memberRemoved,
 ]);
+
+/** A filter that can find one must ask for the reader's own by `#p` (NIP-AO "Authorization", NIP-AM). */
+export const P_GATED: ReadonlySet<number> = new Set([...RECIPIENTS_ONLY, KIND.turnMetric]);
 
 /** Readable by their author alone. */
 export const AUTHOR_ONLY: ReadonlySet<number> = new Set([30300, 30350, 30179, KIND.instructions]);

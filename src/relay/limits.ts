@@ -30,7 +30,7 @@ export interface RelayLimits {
   /** Sustained REQ, COUNT and AUTH messages of one connection. `rate-limited:`. */
   readonly requestsPerSec: number;
   readonly requestsBurst: number;
-  /** Telemetry frames of one connection (NIP-AO "Relay Behavior": 100 an agent). OK=false `rate-limited:`. */
+  /** Telemetry frames of one agent in any second, on all its connections (NIP-AO). OK=false `rate-limited:`. */
   readonly telemetryPerSec: number;
   /** Bytes waiting for a client that does not read. Beyond: its socket is dropped; it can resume with `since`. */
   readonly maxOutboundBytes: number;

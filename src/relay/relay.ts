@@ -7,13 +7,13 @@ import type { ChannelId, Clock, Log, Pubkey, Random } from '../model/index.ts';
 import { publicKeyOf, signEvent } from '../nostr/index.ts';
 import { openSqlite } from '../store/index.ts';
 import type { Store } from '../store/index.ts';
-import { rememberOwner } from './archive.ts';
 import { ChannelBook } from './channel-book.ts';
 import type { Role, Visibility } from './channel.ts';
 import { relayInformation } from './information.ts';
 import { Ingest } from './ingest.ts';
 import { DEFAULT_LIMITS } from './limits.ts';
 import type { RelayLimits } from './limits.ts';
+import { Owners } from './owners.ts';
 import { RELAY_SCHEMA } from './schema.ts';
 import { RelayServer } from './server.ts';
 import type { ListenNames } from './server.ts';
@@ -52,7 +52,7 @@ export interface RelayOptions {
   readonly name?: string;
   readonly log?: Log;
   readonly seedChannels?: readonly SeedChannel[];
-  /** Agents whose owner the operator vouches for. Observer frames need that, or a proof by NIP-OA. */
+  /** Agents whose owner the operator vouches for, whatever they prove. Frames and metrics need that, or NIP-OA. */
   readonly agentOwners?: readonly { readonly agent: Pubkey; readonly owner: Pubkey }[];
 }
 
@@ -100,13 +100,11 @@ async function openOn(store: Store, options: RelayOptions): Promise<Relay> {
     await book.seed({ about: '', type: 'stream', archived: false, stampSec: seconds(0), ...seed, members });
   }
 
-  const owners = options.agentOwners ?? [];
-  if (owners.length > 0) await store.write(...owners.map(({ agent, owner }) => rememberOwner(agent, owner)));
-
   const information = relayInformation(options.name ?? 'skep relay', self, limits);
   const server = new RelayServer({ clock: steadyClock, random, limits, log, information });
   const ingest = new Ingest({
-    store, clock, limits, book, log,
+    store, clock, steadyClock, limits, book, log,
+    owners: new Owners(store, options.agentOwners ?? []),
     deliver: (delivery) => {
       server.deliver(delivery);
     },

@@ -171,22 +171,26 @@ describe('access', () => {
     expect(await client.publish(carol.sign(9, [['h', NEW]], 'hi'))).toEqual([false, 'restricted: unknown channel']);
   });
 
-  it('closes a filter for others’ recipients-only kinds, and leaves those out of one without kinds', async () => {
+  it('closes a filter that could find what is for others alone, and none that names events or a channel', async () => {
     const relay = await startRelay();
     const [client, target] = [await Client.as(carol, relay), await Client.as(bob, relay)];
     const theirs = [
       { kinds: [44_100] }, { kinds: [9, 1059], '#p': [bob.pubkey] },
-      { kinds: [44_200], '#p': [bob.pubkey, carol.pubkey] },
+      { kinds: [44_200], '#p': [bob.pubkey, carol.pubkey] }, { kinds: [24_200] }, 
+      { kinds: [30_622], ids: ['ab'.repeat(32)] },
+      {}, { authors: [bob.pubkey] }, { '#p': [bob.pubkey] }, { '#t': ['x'], '#p': [] },
     ];
     for (const filter of theirs) {
       client.send(['REQ', 'r', filter]);
       expect((await client.next('CLOSED', 'r'))[2]).toBe('restricted: p-gated events require #p matching your pubkey');
     }
     const isNotice = (event: VerifiedEvent): boolean => event.kind === 44_100;
-    expect((await read(client, {})).some(isNotice)).toBe(false);
-    expect((await read(client, { '#p': [bob.pubkey] })).some(isNotice)).toBe(false);
-    expect((await read(target, {})).filter(isNotice)).toHaveLength(1);
-    expect((await read(target, { kinds: [44_100], '#p': [bob.pubkey] }))).toHaveLength(1);
+    const [notice] = await read(target, { kinds: [44_100], '#p': [bob.pubkey] });
+    for (const filter of [{ ids: [notice?.id] }, { '#h': [PRIVATE] }]) {
+      expect((await read(client, filter)).some(isNotice)).toBe(false);
+      expect((await read(target, filter)).filter(isNotice)).toEqual([notice]);
+    }
+    expect((await read(target, { '#p': [bob.pubkey] })).filter(isNotice)).toEqual([notice]);
   });
 
   it('keeps author-only kinds, unshared personas and engrams from others', async () => {
@@ -199,14 +203,19 @@ describe('access', () => {
     const engram = alice.sign(30_174, [['d', 'e'], ['p', carol.pubkey]]);
     const request = alice.sign(5, [['e', alice.sign(1).id], ['k', '44300']]);
     const all = [version, reminder, hidden, shared, engram, request];
-    await other.stored('live', {});
+    const kinds = [5, 30_175, 30_300, 44_300];
+    await other.stored('live', { kinds });
     for (const event of all) expect(await author.publish(event)).toEqual([true, '']);
-    const wanted = { authors: [alice.pubkey] };
+    const wanted = { ids: all.map(({ id }) => id) };
     expect((await author.stored('s', wanted)).toSorted()).toEqual(all.map(({ id }) => id).toSorted());
     expect(await other.stored('s', wanted)).toEqual([shared.id]);
     expect(other.received('live')).toEqual([shared.id]);
+    other.send(['REQ', 'e', { kinds: [1, 30_174], authors: [alice.pubkey] }]);
+    expect((await other.next('CLOSED', 'e'))[2]).toBe('restricted: agent-engram reads require authors=[self] or #p=[self]');
+    expect(await author.stored('e', { kinds: [30_174], authors: [alice.pubkey] })).toEqual([engram.id]);
     const participant = await Client.as(carol, relay);
     expect((await participant.stored('s', wanted)).toSorted()).toEqual([shared.id, engram.id].toSorted());
+    expect(await participant.stored('e', { kinds: [30_174], '#p': [carol.pubkey] })).toEqual([engram.id]);
   });
 });
 

@@ -148,7 +148,7 @@ describe('limits', () => {
     const events = [1, 2, 3].map((index) => alice.sign(1, [], String(index)));
     const answers = await Promise.all(events.map((event) => client.publish(event)));
     expect(answers).toEqual([[true, ''], [true, ''], [false, 'rate-limited: quota exceeded; retry in 1s']]);
-    for (const id of ['a', 'b']) await client.stored(id, {});
+    for (const id of ['a', 'b']) await client.stored(id, { kinds: [1] });
     client.send(['REQ', 'c', {}]);
     expect(await client.next('CLOSED', 'c')).toEqual(['CLOSED', 'c', 'rate-limited: quota exceeded; retry in 1s']);
     clock.push(1_000);
@@ -307,13 +307,13 @@ describe('trouble with the store', () => {
     const client = await Client.as(alice, await startRelay({ storePath }));
     const database = new Database(storePath);
     database.exec('ALTER TABLE tags RENAME TO gone');
-    client.send(['REQ', 's', { '#t': ['x'] }]);
+    client.send(['REQ', 's', { kinds: [1], '#t': ['x'] }]);
     expect((await client.next('CLOSED', 's'))[2]).toMatch(/^error: /);
-    client.send(['COUNT', 's', { '#t': ['x'] }]);
+    client.send(['COUNT', 's', { kinds: [1], '#t': ['x'] }]);
     expect((await client.next('CLOSED', 's'))[2]).toMatch(/^error: /);
     database.exec('ALTER TABLE gone RENAME TO tags');
     database.close();
-    expect(await client.stored('s', { '#t': ['x'] })).toEqual([]);
+    expect(await client.stored('s', { kinds: [1], '#t': ['x'] })).toEqual([]);
   });
 });
 

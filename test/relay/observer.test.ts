@@ -1,9 +1,12 @@
 /** Observer frames (kind 24200, NIP-AO) through the relay: ownership, routing, pace; nothing of them is kept. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { attest } from '../../src/nostr/index.ts';
 import type { Tag, VerifiedEvent } from '../../src/nostr/index.ts';
 import type { Relay } from '../../src/relay/index.ts';
-import { alice as owner, bob as agent, carol, Client, HeldClock, startRelay } from './harness.ts';
+import { alice as owner, bob as agent, carol, Client, HeldClock, OPEN, startRelay } from './harness.ts';
+import { temporaryDirectory } from '../setup/temp.ts';
 import type { Person } from './harness.ts';
 
 const attestation = attest(agent.pubkey, '', owner.key, new Uint8Array(32));
@@ -17,6 +20,10 @@ function control(by: Person = owner): VerifiedEvent {
   return by.sign(24_200, [['p', agent.pubkey], ['agent', agent.pubkey], ['frame', 'control']], 'x'.repeat(132));
 }
 
+function metricOf(by: Person): VerifiedEvent {
+  return by.sign(44_200, [['p', owner.pubkey], ['agent', by.pubkey]], 'x'.repeat(132));
+}
+
 async function listening(someone: Person, relay: Relay, tags: readonly Tag[] = []): Promise<Client> {
   const client = await Client.as(someone, relay, tags);
   await client.stored('frames', { kinds: [24_200], '#p': [someone.pubkey] });
@@ -28,7 +35,7 @@ describe('observer frames', () => {
     const relay = await startRelay();
     const [from, to] = [await listening(agent, relay, [attestation]), await listening(owner, relay)];
     const stranger = await Client.as(carol, relay);
-    await stranger.stored('all', {});
+    await stranger.stored('all', { kinds: [1] }, { '#h': [OPEN] }, { kinds: [24_200], '#p': [carol.pubkey] });
     const [up, down] = [telemetry(), control()];
     expect(await from.publish(up)).toEqual([true, '']);
     expect((await to.nextEvent('frames')).id).toBe(up.id);
@@ -66,20 +73,108 @@ describe('observer frames', () => {
     const [from, to] = [await listening(agent, relay, [attestation]), await listening(owner, relay)];
     const tags = [['p', owner.pubkey], ['agent', agent.pubkey], ['frame', 'tomorrow']];
     expect(await from.publish(agent.sign(24_200, tags, 'x'.repeat(132)))).toEqual([true, '']);
+    const stranger = carol.sign(24_200, tags, 'x'.repeat(132));
+    expect(await (await Client.as(carol, relay)).publish(stranger)).toEqual([true, '']);
     const known = telemetry();
     await from.publish(known);
     expect((await to.nextEvent('frames')).id).toBe(known.id);
   });
 
-  it('upwards are limited in pace, downwards are not', async () => {
+  it('upwards are limited in pace for an agent on all its connections, downwards are not', async () => {
     const clock = new HeldClock();
-    const relay = await startRelay({ clock, limits: { telemetryPerSec: 3 } });
+    const relay = await startRelay({ clock });
     const [from, to] = [await listening(agent, relay, [attestation]), await listening(owner, relay)];
-    const answers: unknown[] = [];
-    for (const letter of 'abcd') answers.push((await from.publish(telemetry(letter.repeat(132))))[0]);
-    expect(answers).toEqual([true, true, true, false]);
+    const besides = await Client.as(agent, relay, [attestation]);
+    const frames = Array.from({ length: 102 }, (_, index) => telemetry(String(index).padStart(132, 'x')));
+    const answers = await Promise.all(frames.map((frame, index) => (index % 2 === 0 ? from : besides).publish(frame)));
+    const limited = answers.filter(([accepted]) => accepted === false);
+    expect(limited).toEqual(Array(2).fill([false, 'rate-limited: observer frame rate exceeded (100/sec per agent)']));
     for (let index = 0; index < 5; index += 1) expect(await to.publish(control())).toEqual([true, '']);
-    clock.push(1_000);
-    expect(await from.publish(telemetry('e'.repeat(132)))).toEqual([true, '']);
+    clock.push(999);
+    expect((await from.publish(telemetry('e'.repeat(132))))[0]).toBe(false);
+    clock.push(1);
+    expect(await from.publish(telemetry('f'.repeat(132)))).toEqual([true, '']);
+  });
+
+  it('leave nothing behind: not in the store, not in a log', async () => {
+    const storePath = join(temporaryDirectory(), 'relay.db');
+    const lines: unknown[] = [];
+    const note = (...line: readonly unknown[]): void => { lines.push(line); };
+    const log = { debug: note, info: note, warn: note, error: note };
+    const relay = await startRelay({ storePath, log });
+    const [from, to] = [await listening(agent, relay, [attestation]), await listening(owner, relay)];
+    const [frame, metric] = [telemetry('q'.repeat(132)), metricOf(agent)];
+    expect(await from.publish(metric)).toEqual([true, '']);
+    expect(await from.publish(frame)).toEqual([true, '']);
+    expect((await to.nextEvent('frames')).id).toBe(frame.id);
+    await relay.close();
+    const kept = readdirSync(dirname(storePath)).map((name) => readFileSync(join(dirname(storePath), name), 'latin1')).join();
+    expect([metric, frame].map(({ id }) => kept.includes(id))).toEqual([true, false]);
+    expect(JSON.stringify(lines)).not.toContain(frame.id);
+  });
+});
+
+describe('ownership', () => {
+  it('is the operator’s word before any proof', async () => {
+    const relay = await startRelay({ agentOwners: [{ agent: agent.pubkey, owner: carol.pubkey }] });
+    const from = await Client.as(agent, relay, [attestation]);
+    expect(await from.publish(telemetry())).toEqual(refused);
+    expect(await from.publish(telemetry('y'.repeat(132), carol.pubkey))).toEqual([true, '']);
+    expect(await (await Client.as(owner, relay)).publish(control())).toEqual(refused);
+  });
+
+  it('goes to the first who is proven, beside whom a connection’s own proof holds for that connection', async () => {
+    const storePath = join(temporaryDirectory(), 'relay.db');
+    const first = await startRelay({ storePath });
+    await Client.as(agent, first, [attestation]);
+    await first.close();
+    const relay = await startRelay({ storePath });
+    const from = await Client.as(agent, relay, [attest(agent.pubkey, '', carol.key, new Uint8Array(32))]);
+    expect(await from.publish(telemetry('y'.repeat(132), carol.pubkey))).toEqual([true, '']);
+    expect(await from.publish(telemetry())).toEqual([true, '']);
+    const bare = await Client.as(agent, relay);
+    expect(await bare.publish(telemetry('y'.repeat(132), carol.pubkey))).toEqual(refused);
+    expect(await bare.publish(telemetry())).toEqual([true, '']);
+    expect(await (await Client.as(carol, relay)).publish(control(carol))).toEqual(refused);
+  });
+
+  it('is not proven by two attestations, nor by one whose condition does not hold', async () => {
+    const relay = await startRelay();
+    const other = attest(agent.pubkey, '', carol.key, new Uint8Array(32));
+    const unmet = ['kind=1', 'created_at<1', 'kind=22242&created_at<1']
+      .map((conditions) => attest(agent.pubkey, conditions, owner.key, new Uint8Array(32)));
+    for (const tags of [[attestation, other], [attestation, attestation], ...unmet.map((tag) => [tag])]) {
+      expect(await (await Client.as(agent, relay, tags)).publish(telemetry())).toEqual(refused);
+    }
+    const met = attest(agent.pubkey, 'kind=22242&created_at>1', owner.key, new Uint8Array(32));
+    expect(await (await Client.as(agent, relay, [met])).publish(telemetry())).toEqual([true, '']);
+  });
+});
+
+describe('turn metrics', () => {
+  it('are kept for the owner and the agent, and shown to nobody else', async () => {
+    const relay = await startRelay();
+    const [from, to, stranger] = [
+      await Client.as(agent, relay, [attestation]), await Client.as(owner, relay), await Client.as(carol, relay),
+    ];
+    const mine = { kinds: [44_200], '#p': [owner.pubkey] };
+    await to.stored('live', mine);
+    await stranger.stored('live', { kinds: [44_200], '#p': [carol.pubkey] });
+    const metric = metricOf(agent);
+    expect(await from.publish(metric)).toEqual([true, '']);
+    expect((await to.nextEvent('live')).id).toBe(metric.id);
+    expect(await to.stored('s', mine)).toEqual([metric.id]);
+    for (const [client, count] of [[to, 1], [from, 1], [stranger, 0]] as const) {
+      expect(await client.stored('s', { ids: [metric.id] })).toHaveLength(count);
+      client.send(['COUNT', 'n', { ids: [metric.id] }]);
+      expect((await client.next('COUNT', 'n'))[2]).toEqual({ count });
+    }
+    expect(stranger.received('live')).toEqual([]);
+  });
+
+  it('are refused for an owner who is not the agent’s', async () => {
+    const client = await Client.as(agent, await startRelay(), [attestation]);
+    const metric = agent.sign(44_200, [['p', carol.pubkey], ['agent', agent.pubkey]], 'x'.repeat(132));
+    expect(await client.publish(metric)).toEqual([false, 'restricted: turn metric is not authorized for this agent owner']);
   });
 });

@@ -12,6 +12,7 @@ import { checkForm } from '../../src/relay/forms.ts';
 import { routeFrame } from '../../src/relay/frames.ts';
 import { DEFAULT_LIMITS } from '../../src/relay/limits.ts';
 import { parseClientMessage } from '../../src/relay/messages.ts';
+import { Pace } from '../../src/relay/pace.ts';
 import { fullQuota, takeOne } from '../../src/relay/quota.ts';
 import { Subscription } from '../../src/relay/subscription.ts';
 import type { Delivery } from '../../src/relay/subscription.ts';
@@ -113,6 +114,13 @@ describe('the form of an event', () => {
     ['a frame 301 s ahead', frame(route, sealed, nowSec + 301), 'invalid'],
     ['a frame too short to be sealed', frame(route, 'x'.repeat(131)), 'invalid'],
     ['a frame too long', frame(route, 'x'.repeat(87_473)), 'invalid'],
+    ['a turn metric', make(44_200, [['p', bob.pubkey], ['agent', alice.pubkey]], sealed), undefined],
+    ['a turn metric for two', make(44_200, [['p', bob.pubkey], ['p', carol.pubkey], ['agent', alice.pubkey]], sealed), 'invalid'],
+    ['a turn metric for a name', make(44_200, [['p', 'bob'], ['agent', alice.pubkey]], sealed), 'invalid'],
+    ['a turn metric of another agent', make(44_200, [['p', bob.pubkey], ['agent', carol.pubkey]], sealed), 'invalid'],
+    ['a turn metric of no agent', make(44_200, [['p', bob.pubkey]], sealed), 'invalid'],
+    ['a turn metric in a channel', make(44_200, [['p', bob.pubkey], ['agent', alice.pubkey], h], sealed), 'invalid'],
+    ['a turn metric in the clear', make(44_200, [['p', bob.pubkey], ['agent', alice.pubkey]], '{}'), 'invalid'],
     ['a persona', make(30_175, [['d', 'x']]), undefined],
     ['a persona without d', make(30_175), 'invalid'],
     ['a shared persona', make(30_175, [['d', 'x'], ['shared', 'true']]), undefined],
@@ -206,6 +214,17 @@ describe('a quota', () => {
   });
 });
 
+describe('a pace', () => {
+  it('lets each agent have its own in any second, and forgets who is quiet', () => {
+    const pace = new Pace(2);
+    const take = (agent: string, atMs: number): boolean => pace.take(agent, milliseconds(atMs));
+    expect([take('a', 0), take('a', 900), take('a', 999), take('b', 999)]).toEqual([true, true, false, true]);
+    expect([take('a', 1_000), take('a', 1_001), take('a', 1_899), take('a', 1_900)]).toEqual([true, false, false, true]);
+    for (let index = 0; index < 3_000; index += 1) take(`quiet ${index}`, 2_000 + index * 10);
+    expect(pace.remembered).toBeLessThan(1_100);
+  });
+});
+
 describe('a subscription', () => {
   const delivery = (event: VerifiedEvent, seq: number | undefined): Delivery =>
     ({ event, seq, json: JSON.stringify(event.content), audience: { gate: 'all', channel: undefined } });
@@ -233,6 +252,7 @@ describe('observer frames', () => {
     ['telemetry', bob, alice, alice, 'dropped'],
     ['new-word', alice, bob, alice, 'dropped'],
     ['telemetry', bob, carol, alice, undefined],
+    ['new-word', bob, carol, alice, 'dropped'],
   ])('%s from one to the other goes its way', (frame, from, to, agent, direction) => {
     const tags = [['p', to.pubkey], ['agent', agent.pubkey], ['frame', frame]];
     const route = routeFrame(from.sign(24_200, tags));
