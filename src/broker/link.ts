@@ -6,6 +6,7 @@ import type { Journal } from './journal/index.ts';
 import { isMessageIn, openOwnMessages } from './own-message.ts';
 import type { AgentLink } from './ports.ts';
 import type { Sessions } from './sessions.ts';
+import { frameBytes } from './telemetry/index.ts';
 
 export interface LinkOptions {
   readonly agent: Agent;
@@ -19,7 +20,7 @@ export interface LinkOptions {
 const PATIENCE_MS = 5_000;
 
 export function openLink({ agent, feed, journal, sessions, endpoint }: LinkOptions): AgentLink {
-  const { identity, namespace, upstream } = agent;
+  const { identity, namespace, upstream, telemetry } = agent;
   return {
     pubkey: identity.pubkey,
     follow: (consumer) => {
@@ -42,6 +43,11 @@ export function openLink({ agent, feed, journal, sessions, endpoint }: LinkOptio
       const isAnswer = (event: VerifiedEvent): boolean => isMessageIn(channelId, event);
       return { events: events.filter(isAnswer).map(({ id }) => id), undecided: planning || open.some(isAnswer) };
     },
+    tell: (frame) => {
+      telemetry.tell(frame);
+    },
+    frameBytes,
+    telemetry: () => telemetry.status(),
     status() {
       const lastError = upstream.lastError();
       return {

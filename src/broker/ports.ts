@@ -101,6 +101,42 @@ export interface TurnBinding {
   readonly channelId: ChannelId;
 }
 
+/** NIP-AO "Authorization Envelope". `expiresAt` is Buzz's own. */
+export interface FrameAuthorization {
+  readonly requestNonce: string;
+  readonly actionable: boolean;
+  readonly reason?: string;
+  readonly expiresAt?: Seconds;
+}
+
+/** One frame for the owner (NIP-AO telemetry). `payload` is the text of a JSON object and is embedded to the byte. */
+export interface ObserverFrame {
+  /** `acp_read`, `turn_started`, … */
+  readonly kind: string;
+  readonly payload: string;
+  readonly channelId?: ChannelId;
+  /** The ACP session; `seq` counts for each. */
+  readonly sessionId?: string;
+  readonly turnId?: string;
+  /** The process slot. */
+  readonly agentIndex?: number;
+  readonly authorization?: FrameAuthorization;
+  /** Under pressure `stream` goes first; `permission` and `lifecycle` never give way to it. */
+  readonly rank: 'permission' | 'lifecycle' | 'stream';
+}
+
+/** Frames of this run, for `skep status`. All but `sent` and `waiting` are gaps in `seq`. */
+export interface TelemetryStatus {
+  /** Handed to the relay, which said yes or nothing. */
+  readonly sent: number;
+  readonly waiting: number;
+  /** Gave way under pressure, or came too late. */
+  readonly dropped: number;
+  readonly tooLong: number;
+  /** The relay said no. */
+  readonly refused: number;
+}
+
 /** What skep itself writes as the agent: the text of an answer the agent streamed, or a notice about a failed turn. */
 export interface OwnMessage {
   /** Stable over retries and restarts: the same id is one operation, at most once. */
@@ -142,6 +178,14 @@ export interface AgentLink {
    * that was too short.
    */
   publishedIn(turn: TurnBinding): Promise<TurnPublications>;
+  /**
+   * A frame for the owner, paced and best effort. Never throws, never waits. Its `seq` is used up even where it is
+   * dropped or too long; within a session frames arrive in the order in which they were told.
+   */
+  tell(frame: ObserverFrame): void;
+  /** The frame's plaintext in bytes, at its longest. Pure. What has more than 65,408 is not sent. */
+  frameBytes(frame: ObserverFrame): number;
+  telemetry(): TelemetryStatus;
   status(): UpstreamStatus;
 }
 

@@ -1,7 +1,8 @@
 /**
  * NIP-44 v2: a text between two keys. ChaCha20 and HMAC-SHA256 under keys that HKDF derives for each message from the
  * conversation key and a nonce. Chance is a parameter; a payload that is none is a refusal, never an exception.
- * A text of 65,536 bytes and more carries NIP-44's extended length prefix.
+ * A text of 65,536 bytes and more carries NIP-44's extended length prefix. What holds a plaintext as bytes is overwritten
+ * after use (NIP-AO "Encryption"); a string cannot be.
  */
 import { isUtf8 } from 'node:buffer';
 import { createCipheriv, createHmac, timingSafeEqual } from 'node:crypto';
@@ -47,7 +48,9 @@ export function sealText(plaintext: string, key: ConversationKey, nonce: Uint8Ar
     return refuse('plaintext', `plaintext: expected 1 to ${NIP44_MAX_PLAINTEXT_BYTES} bytes, found ${size}`);
   }
   const { cipherKey, iv, macKey } = messageKeys(key, nonce);
-  const ciphertext = createCipheriv('chacha20', cipherKey, iv).update(padded(plaintext, size));
+  const plain = padded(plaintext, size);
+  const ciphertext = createCipheriv('chacha20', cipherKey, iv).update(plain);
+  plain.fill(0);
   const mac = macOf(macKey, nonce, ciphertext);
   const payload = Buffer.concat([Uint8Array.of(VERSION), nonce, ciphertext, mac]).toString('base64');
   return { ok: true, payload };
@@ -74,7 +77,10 @@ export function openText(payload: string, key: ConversationKey): Opening {
     return refuse('mac', 'payload: not sealed under this key, or changed on its way');
   }
   // ChaCha20 is its own inverse.
-  return unpadded(createCipheriv('chacha20', cipherKey, iv).update(ciphertext));
+  const plain = createCipheriv('chacha20', cipherKey, iv).update(ciphertext);
+  const opening = unpadded(plain);
+  plain.fill(0);
+  return opening;
 }
 
 interface MessageKeys {

@@ -1,5 +1,5 @@
 /** An `AgentLink` whose relay is a list of events, whose journal is what the test says, and whose feed the test gives. */
-import type { AgentLink, FeedConsumer, FeedItem, FetchResult, OwnMessage, PublishOutcome, TurnPublications, UpstreamPhase } from '../../src/broker/index.ts';
+import type { AgentLink, FeedConsumer, FeedItem, FetchResult, ObserverFrame, OwnMessage, PublishOutcome, TurnPublications, UpstreamPhase } from '../../src/broker/index.ts';
 import { matchesFilter } from '../../src/nostr/index.ts';
 import type { Filter, VerifiedEvent } from '../../src/nostr/index.ts';
 import { agent, someRoot } from './people.ts';
@@ -10,6 +10,8 @@ export interface FakeLink extends AgentLink {
   /** Every request of `fetch`, in order. */
   readonly asked: (readonly Filter[])[];
   readonly said: OwnMessage[];
+  /** What the owner was told, in order. */
+  readonly told: ObserverFrame[];
   /** What was asked of credentials and of the journal, in order: `open s1`, `bind s1 <turn>`, `bind s1 -`, `close s1`, `published <turn>`. */
   readonly calls: string[];
   /** The answers of `publishedIn`, one after the other; the last one stays. */
@@ -28,7 +30,7 @@ export function fakeLink(stored: readonly VerifiedEvent[] = []): FakeLink {
   let follow: (consumer: FeedConsumer) => void = () => undefined;
   const followed = new Promise<FeedConsumer>((resolve) => { follow = resolve; });
   const link: FakeLink = {
-    pubkey: agent.pubkey, stored: [...stored], asked: [], said: [], calls: [], publications: [{ events: [], undecided: false }],
+    pubkey: agent.pubkey, stored: [...stored], asked: [], said: [], told: [], calls: [], publications: [{ events: [], undecided: false }],
     answers: true, phase: 'ready', held: undefined, follow,
     give: async (item) => (await followed)(item),
     async fetch(filters): Promise<FetchResult> {
@@ -55,6 +57,9 @@ export function fakeLink(stored: readonly VerifiedEvent[] = []): FakeLink {
       if (link.publications.length > 1) link.publications.shift();
       return next;
     },
+    tell: (frame) => { link.told.push(frame); },
+    frameBytes: ({ payload }) => Buffer.byteLength(payload),
+    telemetry: () => ({ sent: link.told.length, waiting: 0, dropped: 0, tooLong: 0, refused: 0 }),
     status: () => ({ agent: agent.pubkey, url: 'ws://127.0.0.1:1', phase: link.phase, attempts: 0, channels: [] }),
   };
   return link;

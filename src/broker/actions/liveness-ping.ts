@@ -15,7 +15,7 @@ export const planPing: Plan<'liveness.ping'> = async ({ channelId, turnId }, { t
   };
   const refusal = holds();
   if (refusal !== undefined) return refusal;
-  const draft = telemetry.draft({ kind: 'turn_liveness', payload: '{}', turn: { channelId, turnId } });
+  const draft = telemetry.draft({ kind: 'turn_liveness', payload: '{}', channelId, turnId, rank: 'lifecycle' });
   if (draft === undefined) return refused('internal', 'the frame could not be sealed to the owner');
   return { type: 'publish', action: 'liveness.ping', draft, holds };
 };

@@ -1,21 +1,27 @@
 /**
- * Telemetry of one agent on its way to the owner: a bounded queue, one pace, best effort. Room is reserved first and
- * taken when the caller's result is durable, so that what is accepted is a promise of intake and of nothing more.
- * Every frame that was asked for takes its number, sent or not: the owner sees what is missing (NIP-AO `seq`).
+ * Telemetry of one agent on its way to the owner: a bounded queue, one pace, best effort. What skep tells goes in at
+ * once; for what an agent emits, room is reserved first and taken when its receipt is durable.
+ * Every frame takes its number when it is told, sent or not: the owner sees what is missing (NIP-AO `seq`).
  */
-import { later, within } from '../../model/index.ts';
+import { excerpt, later, within } from '../../model/index.ts';
 import type { Clock, Log, Milliseconds, Pubkey, Refusal } from '../../model/index.ts';
 import type { Sealing } from '../../nostr/index.ts';
 import type { EventDraft } from '../draft.ts';
+import type { ObserverFrame, TelemetryStatus } from '../ports.ts';
 import type { Publisher } from '../publish.ts';
 import { frameBytes, frameText, MAX_FRAME_BYTES } from './frame.ts';
-import type { Frame } from './frame.ts';
+import { FrameQueue } from './queue.ts';
+import type { Waiting } from './queue.ts';
+import { openSequence } from './sequence.ts';
 
 export interface Telemetry {
+  /** Takes a frame in. Never throws, never waits; what does not fit leaves a gap in `seq`. */
+  tell(frame: ObserverFrame): void;
   /** A frame as a draft, for whoever publishes it by itself; undefined when it is too long. */
-  draft(frame: Frame): EventDraft | undefined;
+  draft(frame: ObserverFrame): EventDraft | undefined;
   /** Room for those of the frames that fit; nothing is sent before it is taken. */
-  reserve(frames: readonly Frame[]): Room;
+  reserve(frames: readonly ObserverFrame[]): Room;
+  status(): TelemetryStatus;
   /** Takes nothing in any more; what waits is sent for `graceMs` at most, and then dropped. */
   close(graceMs: number): Promise<void>;
 }
@@ -43,38 +49,63 @@ export interface TelemetryOptions {
 
 /** NIP-AO. */
 const FRAME_KIND = 24_200;
-/** Frames that wait, reserved ones among them, and their bytes: for a relay that is away for a while. */
+/** Frames that wait and their bytes: for a burst, and for a relay that is away for a while. */
 export const MAX_WAITING_FRAMES = 1_024;
 export const MAX_WAITING_BYTES = 4_194_304;
-/** Between two frames: half of the 100 a second that a relay takes of an agent, and room for its other signals. */
+const MAX_SEQ_DIGITS = String(Number.MAX_SAFE_INTEGER).length;
+/** What a frame takes beside its payload, its ids and its kind, at most. */
+const FRAME_OVERHEAD_BYTES = 256;
+/** Between two frames: half of the 100 a second that a relay takes of an agent (NIP-AO), and room for its other signals. */
 const PACE_MS = 20;
-/** Frames without an answer. The connection keeps 256 ephemeral events and drops the oldest beyond. */
+/**
+ * Frames without an answer; a permission frame does not wait for the answers to others. The connection keeps 256
+ * ephemeral events and drops the oldest beyond.
+ */
 const MAX_UNANSWERED = 32;
+const MAX_UNANSWERED_URGENT = 64;
 /** How often a connection that is away is looked for again. */
 const AWAY_MS = 1_000;
 
 export function openTelemetry(options: TelemetryOptions): Telemetry {
   const { pubkey, owner, seal, publisher, ready, clock, steadyClock, log } = options;
-  const waiting: string[] = [];
-  const held = { frames: 0, bytes: 0 };
-  let seq = 0;
+  const queue = new FrameQueue({ maxFrames: MAX_WAITING_FRAMES, maxBytes: MAX_WAITING_BYTES });
+  const sequence = openSequence();
+  const reserved = { frames: 0, bytes: 0 };
+  const count = { sent: 0, tooLong: 0, refused: 0, lost: 0 };
   let unanswered = 0;
-  let lost = 0;
   let notBefore: Milliseconds = steadyClock.now();
   let cancel: (() => void) | undefined;
   let closed = false;
   let drained: (() => void) | undefined;
 
-  function draftOf(text: string): EventDraft | undefined {
+  function numbered(frame: ObserverFrame, at: Milliseconds): Waiting {
+    const lane = sequence.lane(frame.sessionId);
+    return { frame, lane, seq: sequence.next(lane), at, bytes: roughBytes(frame) };
+  }
+
+  function draftOf({ frame, seq, at }: Waiting): EventDraft | undefined {
+    const text = frameText(frame, seq, at);
+    // As if `seq` were the longest there is, so that what was said to fit beforehand does.
+    if (Buffer.byteLength(text, 'utf8') + MAX_SEQ_DIGITS - String(seq).length > MAX_FRAME_BYTES) return tooLong(frame);
     const sealing = seal(text);
-    if (!sealing.ok) return undefined;
+    if (!sealing.ok) {
+      count.lost += 1;
+      return undefined;
+    }
     const tags = [['p', owner], ['agent', pubkey], ['frame', 'telemetry']];
     return { kind: FRAME_KIND, tags, content: sealing.payload };
   }
 
+  /** What it holds is not for a log, at whatever level. */
+  function tooLong({ kind, payload }: ObserverFrame): undefined {
+    count.tooLong += 1;
+    log.debug('telemetry: a frame is too long and was not sent', { agent: pubkey, kind: excerpt(kind), payloadCharacters: payload.length });
+  }
+
   function pump(): void {
-    if (waiting.length === 0 && unanswered === 0) drained?.();
-    if (cancel !== undefined || waiting.length === 0 || unanswered >= MAX_UNANSWERED) return;
+    if (queue.size === 0 && unanswered === 0) drained?.();
+    if (cancel !== undefined || queue.size === 0) return;
+    if (unanswered >= (queue.isUrgent ? MAX_UNANSWERED_URGENT : MAX_UNANSWERED)) return;
     const now = steadyClock.now();
     const at = ready() ? notBefore : later(now, AWAY_MS);
     cancel = steadyClock.wake(at > now ? at : now, () => {
@@ -85,43 +116,46 @@ export function openTelemetry(options: TelemetryOptions): Telemetry {
   }
 
   function sendNext(): void {
-    const text = waiting.shift();
-    if (text === undefined) return;
-    held.frames -= 1;
-    held.bytes -= Buffer.byteLength(text, 'utf8');
-    const draft = draftOf(text);
+    let draft: EventDraft | undefined;
+    for (let next = queue.shift(); next !== undefined && draft === undefined; next = draft ? undefined : queue.shift()) draft = draftOf(next);
     if (draft === undefined) return;
     notBefore = later(steadyClock.now(), PACE_MS);
     unanswered += 1;
     void publisher.publish(publisher.compose(draft)).then((outcome) => {
       unanswered -= 1;
-      if (outcome.status === 'rejected') drop(outcome.reason);
+      if (outcome.status === 'rejected') refused(outcome.reason);
+      else count.sent += 1;
       pump();
     });
   }
 
   /** One line for each row of refusals, however long it is. */
-  function drop(reason: string): void {
-    lost += 1;
-    if (lost === 1) log.warn('telemetry: the relay refuses frames for the owner', { reason });
+  function refused(reason: string): void {
+    count.refused += 1;
+    if (count.refused === 1) log.warn('telemetry: the relay refuses frames for the owner', { reason });
   }
 
   return {
-    draft(frame) {
-      seq += 1;
-      const at = clock.now();
-      return frameBytes(frame, at) > MAX_FRAME_BYTES ? undefined : draftOf(frameText(frame, seq, at));
+    tell(frame) {
+      const waiting = numbered(frame, clock.now());
+      if (closed) count.lost += 1;
+      else if (waiting.bytes - FRAME_OVERHEAD_BYTES > MAX_FRAME_BYTES) tooLong(frame);
+      else {
+        queue.push(waiting);
+        pump();
+      }
     },
+    draft: (frame) => draftOf(numbered(frame, clock.now())),
     reserve(frames) {
       const at = clock.now();
-      const sizes = frames.map((frame) => admitted(frameBytes(frame, at)));
+      const sizes = frames.map(admitted);
       const mine = sizes.filter((size) => size !== undefined);
       let open = true;
       const giveBack = (): void => {
         if (!open) return;
         open = false;
-        held.frames -= mine.length;
-        held.bytes -= mine.reduce((sum, size) => sum + size, 0);
+        reserved.frames -= mine.length;
+        reserved.bytes -= mine.reduce((sum, size) => sum + size, 0);
       };
       return {
         accepted: mine.length,
@@ -130,36 +164,46 @@ export function openTelemetry(options: TelemetryOptions): Telemetry {
           if (!open) return;
           giveBack();
           for (const [index, frame] of frames.entries()) {
-            seq += 1;
-            if (sizes[index] === undefined || closed) continue;
-            const text = frameText(frame, seq, at);
-            held.frames += 1;
-            held.bytes += Buffer.byteLength(text, 'utf8');
-            waiting.push(text);
+            const waiting = numbered(frame, at);
+            if (sizes[index] !== undefined && !closed) queue.push(waiting);
           }
           pump();
         },
       };
     },
+    status: () => ({
+      sent: count.sent, waiting: queue.size, dropped: queue.dropped + count.lost, tooLong: count.tooLong, refused: count.refused,
+    }),
     async close(graceMs) {
       closed = true;
-      if (waiting.length > 0 || unanswered > 0) {
+      // In the grace there is time for so many; those that tell how turns ended are among them.
+      queue.shrink(Math.floor(graceMs / PACE_MS));
+      if (queue.size > 0 || unanswered > 0) {
         await within(steadyClock, graceMs, new Promise<void>((resolve) => {
           drained = resolve;
         }));
       }
       cancel?.();
-      const dropped = waiting.splice(0).length;
-      if (dropped > 0 || lost > 0) log.info('telemetry: frames that did not reach the relay', { dropped, refused: lost });
+      queue.clear();
+      const { dropped } = queue;
+      if (dropped + count.lost + count.tooLong + count.refused > 0) {
+        log.info('telemetry: frames that did not reach the relay', { dropped: dropped + count.lost, tooLong: count.tooLong, refused: count.refused });
+      }
     },
   };
 
   /** The size, with its room held; undefined where there is none. */
-  function admitted(bytes: number): number | undefined {
-    const fits = bytes <= MAX_FRAME_BYTES && held.bytes + bytes <= MAX_WAITING_BYTES;
-    if (closed || !fits || held.frames >= MAX_WAITING_FRAMES) return undefined;
-    held.frames += 1;
-    held.bytes += bytes;
+  function admitted(frame: ObserverFrame): number | undefined {
+    const bytes = roughBytes(frame);
+    const hasRoom = reserved.frames + queue.size < MAX_WAITING_FRAMES && reserved.bytes + queue.bytes + bytes <= MAX_WAITING_BYTES;
+    if (closed || !hasRoom || frameBytes(frame) > MAX_FRAME_BYTES) return undefined;
+    reserved.frames += 1;
+    reserved.bytes += bytes;
     return bytes;
   }
+}
+
+/** Near enough for what is held in memory, and cheap: the frame's text is made when it is sent. */
+function roughBytes({ payload, kind, sessionId = '', turnId = '' }: ObserverFrame): number {
+  return Buffer.byteLength(payload, 'utf8') + kind.length + sessionId.length + turnId.length + FRAME_OVERHEAD_BYTES;
 }

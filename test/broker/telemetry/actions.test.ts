@@ -60,6 +60,18 @@ describe('observer.emit', () => {
     expect(opened(await owner.nextEvent('frames'))).toMatchObject({ seq: 1, payload: 'after', turnId: null });
   });
 
+  it('does not speak with the voice of the harness: its words are marked, and so is what may join them', async () => {
+    const box = await openBox();
+    const owner = await watching(box);
+    const theirs = ['note', 'Turn_completed', 'acp', 'batches', 'my_turn_completed'];
+    const ours = ['batch', 'acp_read', 'acp_write', 'turn_completed', 'turn_liveness', 'permission_terminal', 'control_result', 'session_resolved'];
+    const told = [...theirs, ...ours].map((kind) => ({ kind, payload: '{}' }));
+    expect((await box.act('e', 'observer.emit', { frames: told })).result.outcome).toEqual({ accepted: told.length });
+    const kinds: unknown[] = [];
+    while (kinds.length < told.length) kinds.push((opened(await owner.nextEvent('frames')) as { kind: string }).kind);
+    expect(kinds).toEqual([...theirs, ...ours.map((kind) => `emitted:${kind}`)]);
+  });
+
   it('ends with the broker, within its grace', async () => {
     const box = await openBox();
     const owner = await watching(box);

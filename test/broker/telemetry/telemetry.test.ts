@@ -2,11 +2,12 @@
 import * as nip44 from 'nostr-tools/nip44';
 import { describe, expect, it } from 'vitest';
 import { openKeyring } from '../../../src/broker/keyring.ts';
+import type { ObserverFrame } from '../../../src/broker/index.ts';
 import { openPublisher } from '../../../src/broker/publish.ts';
-import { MAX_FRAME_BYTES, openTelemetry } from '../../../src/broker/telemetry/index.ts';
-import type { Frame, Telemetry, TelemetryOptions } from '../../../src/broker/telemetry/index.ts';
+import { frameBytes, MAX_FRAME_BYTES, openTelemetry } from '../../../src/broker/telemetry/index.ts';
+import type { Telemetry, TelemetryOptions } from '../../../src/broker/telemetry/index.ts';
 import { MAX_WAITING_FRAMES } from '../../../src/broker/telemetry/telemetry.ts';
-import { silentLog } from '../../../src/model/index.ts';
+import { seconds, silentLog } from '../../../src/model/index.ts';
 import type { VerifiedEvent } from '../../../src/nostr/index.ts';
 import { systemRandom } from '../../../src/system/index.ts';
 import { HeldClock } from '../clock.ts';
@@ -31,12 +32,19 @@ function open(options: Partial<TelemetryOptions> = {}): Bench {
   return { telemetry, relay, clock };
 }
 
-function frame(payload: string, kind = 'note'): Frame {
-  return { kind, payload };
+function frame(payload: string, more: Partial<ObserverFrame> = {}): ObserverFrame {
+  return { kind: 'note', payload, rank: 'stream', ...more };
 }
 
-function readBy(owner: Uint8Array, event: VerifiedEvent): { readonly seq: number; readonly payload: unknown } {
-  return JSON.parse(nip44.decrypt(event.content, owner)) as { readonly seq: number; readonly payload: unknown };
+interface Read {
+  readonly seq: number;
+  readonly kind: string;
+  readonly sessionId: string | null;
+  readonly payload: unknown;
+}
+
+function readBy(owner: Uint8Array, event: VerifiedEvent): Read {
+  return JSON.parse(nip44.decrypt(event.content, owner)) as Read;
 }
 
 /** Pushes the clock, a frame's pace at a time, until nothing more is sent. */
@@ -53,7 +61,7 @@ describe('a frame', () => {
   it('is a kind 24200 to the owner, in the members’ order, its payload to the byte', async () => {
     const made = open();
     const payload = '{ "jsonrpc":"2.0", "big":12345678901234567890, "x":"\\u0061" }';
-    const told = { ...frame(payload, 'acp_read'), turn: { channelId: CHANNEL, turnId: 't-1' } };
+    const told = frame(payload, { kind: 'acp_read', channelId: CHANNEL, turnId: 't-1' });
     made.telemetry.reserve([told]).take();
     const [event] = await run(made);
     if (event === undefined) return expect.fail('nothing was sent');
@@ -81,13 +89,103 @@ describe('a frame', () => {
     if (first === undefined) return expect.fail('nothing was sent');
     // `seq` is reckoned with the sixteen digits it may come to have.
     const spare = MAX_FRAME_BYTES - Buffer.byteLength(nip44.decrypt(first.content, KEY)) - 15;
-    const padded = (bytes: number): Frame => frame(`{"a":"${'x'.repeat(bytes)}"}`);
+    const padded = (bytes: number): ObserverFrame => frame(`{"a":"${'x'.repeat(bytes)}"}`);
     const room = made.telemetry.reserve([padded(spare + 1), padded(spare)]);
     expect(room.accepted).toBe(1);
     room.take();
     const sent = await run(made);
     expect(sent.map((event) => readBy(KEY, event).seq)).toEqual([1, 3]);
     expect(sent[1]?.content).toHaveLength(87_472);
+  });
+});
+
+describe('what skep tells', () => {
+  it('carries its envelope before the payload, and what is not known as null', async () => {
+    const made = open();
+    made.telemetry.tell({
+      kind: 'acp_read', payload: '{"id": 7}', channelId: CHANNEL, sessionId: 's "1"', turnId: 't-1', agentIndex: 0, rank: 'permission',
+      authorization: { requestNonce: 'n', actionable: true, expiresAt: seconds(1_767_225_900) },
+    });
+    made.telemetry.tell({
+      kind: 'acp_write', payload: '{"id": 7, "result": {}}', sessionId: 's "1"', rank: 'permission',
+      authorization: { requestNonce: 'n', actionable: false, reason: 'timed_out' },
+    });
+    expect((await run(made)).map(({ content }) => nip44.decrypt(content, KEY))).toEqual([
+      `{"seq":1,"timestamp":"2026-01-01T00:00:00.000Z","kind":"acp_read","agentIndex":0,"channelId":"${CHANNEL}",`
+      + `"sessionId":"s \\"1\\"","turnId":"t-1","authorization":{"requestNonce":"n","actionable":true,"expiresAt":1767225900},"payload":{"id": 7}}`,
+      `{"seq":2,"timestamp":"2026-01-01T00:00:00.000Z","kind":"acp_write","agentIndex":null,"channelId":null,`
+      + `"sessionId":"s \\"1\\"","turnId":null,"authorization":{"requestNonce":"n","actionable":false,"reason":"timed_out"},"payload":{"id": 7, "result": {}}}`,
+    ]);
+  });
+
+  it('is numbered by session, and stamped when it was told', async () => {
+    const made = open();
+    for (const sessionId of ['a', 'b', undefined, 'a']) made.telemetry.tell(frame('{}', sessionId === undefined ? {} : { sessionId }));
+    made.clock.push(5);
+    made.telemetry.tell(frame('{}', { sessionId: 'b' }));
+    const read = (await run(made)).map((event) => readBy(KEY, event));
+    expect(read.map(({ sessionId, seq }) => [sessionId, seq])).toEqual([['a', 1], ['b', 1], [null, 1], ['a', 2], ['b', 2]]);
+    expect(read.at(-1)).toMatchObject({ timestamp: '2026-01-01T00:00:00.005Z' });
+  });
+
+  it('has the size that it has at its longest, and what is longer than may be is not sent, leaves a gap and no trace of its text', async () => {
+    const lines: unknown[] = [];
+    const made = open({ log: { ...silentLog, debug: (...said) => void lines.push(said) } });
+    const sized = (bytes: number): ObserverFrame => frame(`{"a":"${'é'.repeat(20_000)}${'x'.repeat(bytes)}"}`, { sessionId: 's' });
+    const spare = MAX_FRAME_BYTES - frameBytes(sized(0));
+    for (const bytes of [spare, spare + 1, 80_000]) made.telemetry.tell(sized(bytes));
+    made.telemetry.tell(frame('{}', { sessionId: 's' }));
+    expect((await run(made)).map((event) => readBy(KEY, event).seq)).toEqual([1, 4]);
+    expect(made.telemetry.status()).toEqual({ sent: 2, waiting: 0, dropped: 0, tooLong: 2, refused: 0 });
+    expect(lines).toHaveLength(2);
+    expect(JSON.stringify(lines)).not.toMatch(/xxx|é/);
+  });
+
+  it('of a permission goes out at once beside full streams, and each session stays in its order', async () => {
+    const made = open();
+    for (let at = 0; at < 3_000; at += 1) made.telemetry.tell(frame(`{"at":${at}}`, { sessionId: `s${at % 3}` }));
+    made.telemetry.tell(frame('{}', { kind: 'acp_read', rank: 'permission', sessionId: 's1' }));
+    expect(made.telemetry.status().waiting).toBeLessThanOrEqual(MAX_WAITING_FRAMES);
+    const read = (await run(made)).map((event) => readBy(KEY, event));
+    const first = read.slice(0, 17);
+    expect(first.at(-1)).toMatchObject({ kind: 'acp_read', seq: 1_001 });
+    expect(first.map(({ sessionId, seq }) => [sessionId, seq])).toEqual(first.map((_, at) => ['s1', 985 + at]));
+    for (const session of ['s0', 's1', 's2']) {
+      const seqs = read.filter(({ sessionId }) => sessionId === session).map(({ seq }) => seq);
+      expect(seqs).toEqual(seqs.toSorted((a, b) => a - b));
+    }
+    const { sent, dropped } = made.telemetry.status();
+    expect(sent + dropped).toBe(3_001);
+  });
+
+  it('of a permission does not wait for the answers to other frames', async () => {
+    const made = open();
+    made.relay.answers.push(...Array.from({ length: 60 }, () => 'hold' as const));
+    for (let at = 0; at < 40; at += 1) made.telemetry.tell(frame('{}', { sessionId: 'a' }));
+    expect(await run(made)).toHaveLength(32);
+    made.telemetry.tell(frame('{}', { kind: 'acp_read', rank: 'permission', sessionId: 'b' }));
+    expect((await run(made)).map((event) => readBy(KEY, event).kind)).toEqual([...Array.from({ length: 32 }, () => 'note'), 'acp_read']);
+  });
+
+  it('after the end is counted and goes nowhere', async () => {
+    const made = open();
+    await made.telemetry.close(0);
+    made.telemetry.tell(frame('{}', { rank: 'lifecycle' }));
+    expect(await run(made)).toEqual([]);
+    expect(made.telemetry.status()).toMatchObject({ sent: 0, dropped: 1 });
+  });
+
+  it('at the end is what fits into the grace, and how turns ended before what was said in them', async () => {
+    const made = open();
+    for (let at = 0; at < 100; at += 1) made.telemetry.tell(frame('{}', { sessionId: 'a', ...(at % 10 === 9 && { kind: 'turn_completed', rank: 'lifecycle' }) }));
+    const closing = made.telemetry.close(300);
+    for (let at = 0; at < 15; at += 1) {
+      made.clock.push(20);
+      await new Promise(setImmediate);
+    }
+    await closing;
+    expect(made.relay.sent.filter((event) => readBy(KEY, event).kind === 'turn_completed')).toHaveLength(10);
+    expect(made.relay.sent).toHaveLength(15);
   });
 });
 
