@@ -9,7 +9,7 @@ import { buzzServer } from './buzz-server.ts';
 import type { AgentConfig, Config } from './config/index.ts';
 import { excerpt, unreachable } from './model/index.ts';
 import type { Clock, Log, Pubkey, Random } from './model/index.ts';
-import { decidePermission } from './permission/index.ts';
+import { answerAtOnce } from './permission/index.ts';
 import type { Recorder } from './recording/index.ts';
 import type { Store } from './store/index.ts';
 import { noteLogger } from './supervisor/index.ts';
@@ -153,7 +153,7 @@ function agentOptions(
     cwd: agent.cwd,
     ...(agent.instructions === undefined ? {} : { instructions: agent.instructions }),
     hint: agent.adapter.standingRole,
-    permission: ({ params }) => decidePermission(agent.permission, params).answer,
+    permission: answerAtOnce(agent.permission),
     plan: (credential) => {
       recorder?.keepCredential(credential.token);
       const ours = own(credential);

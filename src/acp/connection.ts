@@ -18,7 +18,7 @@ import type { AcpLimits } from './limits.ts';
 import { lineSplitter } from './lines.ts';
 import type { LineSplitter } from './lines.ts';
 import { echoMemory, noiseMeter } from './noise.ts';
-import type { LineTap, PermissionAnswer, PermissionRequest } from './ports.ts';
+import type { LineTap, PermissionReply, PermissionRequest } from './ports.ts';
 import { sdkClient } from './sdk-client.ts';
 import type { SdkClient } from './sdk-client.ts';
 import { readUpdate } from './updates.ts';
@@ -27,13 +27,16 @@ import type { Update } from './updates.ts';
 /** Methods that only a client sends: from an agent they are an echo. */
 const CLIENT_SENDS: ReadonlySet<string> = new Set(Object.values(AGENT_METHODS));
 
+const ASKS = CLIENT_METHODS.session_request_permission;
+
 /** What the connection tells. Called while a line is handled: synchronous, and quick. */
 export interface ConnectionEvents {
   /** A frame came; `sessionId` where it names one. */
   onFrame(sessionId: string | undefined): void;
   /** False when the update belongs to no turn. */
   onUpdate(sessionId: string, update: Update): boolean;
-  onPermission(request: PermissionRequest): PermissionAnswer;
+  /** `line` is the request as it stood. It may be answered later; what is never answered waits. */
+  onPermission(request: PermissionRequest, line: string, reply: PermissionReply): void;
   /** The line that answers the session's prompt was met; the call itself settles a little later. */
   onPromptAnswered(sessionId: string): void;
   /** The prompt's bytes have left us. */
@@ -43,8 +46,8 @@ export interface ConnectionEvents {
 }
 
 interface ConnectionParts {
-  /** Hands one line, its LF included, to the agent; `written` is called when it has left us, not when it could not. */
-  readonly write: (line: string, written?: () => void) => void;
+  /** Hands one line, its LF included, to the agent; `done` is told once whether it has left us. */
+  readonly write: (line: string, done?: (written: boolean) => void) => void;
   readonly events: ConnectionEvents;
   readonly limits: Pick<AcpLimits, 'maxLineBytes' | 'maxInvalidPerMinute'>;
   readonly clock: Clock;
@@ -68,23 +71,31 @@ export function openConnection({ write, events, limits, clock, log, onLine }: Co
   const noise = noiseMeter(limits.maxInvalidPerMinute, clock);
   let open = true;
 
-  const send = (message: AnyMessage, written?: () => void): string => {
-    const text = JSON.stringify(message);
-    onLine?.('write', text);
-    write(`${text}\n`, written);
-    return text;
+  const send = (text: string, about: 'permission' | 'other', done?: (written: boolean) => void): void => {
+    onLine?.('write', text, about);
+    write(`${text}\n`, done);
   };
   const sdk = sdkClient((message) => {
     if (!open) return;
     const prompted = promptedSession(message);
     if ('method' in message && 'id' in message && message.id !== null) waiting.set(message.id, prompted);
-    send(message, () => {
-      if (prompted !== undefined) events.onPromptSent(prompted);
+    send(JSON.stringify(message), 'other', (written) => {
+      if (written && prompted !== undefined) events.onPromptSent(prompted);
     });
   });
   const answer = (message: AnyMessage): void => {
-    echoes.wrote(send(message));
+    const text = JSON.stringify(message);
+    send(text, 'other');
+    echoes.wrote(text);
   };
+  /** Under the very id, whenever it comes; when nothing is written any more, it settles at once. */
+  const replyTo = (id: RpcId): PermissionReply => (outcome) => new Promise((resolve) => {
+    const line = JSON.stringify({ jsonrpc: '2.0', id, result: { outcome } });
+    const done = (written: boolean): void => { resolve({ written, line }); };
+    if (!open) return done(false);
+    send(line, 'permission', done);
+    echoes.wrote(line);
+  });
   const breakOff = (detail: string): void => {
     open = false;
     events.onBroken(detail);
@@ -95,19 +106,15 @@ export function openConnection({ write, events, limits, clock, log, onLine }: Co
     breakOff(`more than ${limits.maxInvalidPerMinute} lines a minute on stdout that are no ACP frames`);
   };
 
-  const handleRequest = (id: RpcId, method: string, params: unknown): void => {
-    if (method !== CLIENT_METHODS.session_request_permission) {
+  const handleRequest = ({ id, method, params }: Extract<Frame, { readonly type: 'request' }>, line: string): void => {
+    if (method !== ASKS) {
       const error = { code: METHOD_NOT_FOUND, message: `skep does not offer ${excerpt(method)}` };
       return answer({ jsonrpc: '2.0', id, error });
     }
     const members = isMembers(params) ? params : {};
     const { sessionId } = members;
-    const outcome = events.onPermission({
-      id,
-      sessionId: typeof sessionId === 'string' ? sessionId : '',
-      params: members,
-    });
-    answer({ jsonrpc: '2.0', id, result: { outcome } });
+    const request = { id, sessionId: typeof sessionId === 'string' ? sessionId : '', params: members };
+    events.onPermission(request, line, replyTo(id));
   };
   const handleUpdate = (params: unknown): void => {
     const { sessionId, update } = isMembers(params) ? params : {};
@@ -134,9 +141,9 @@ export function openConnection({ write, events, limits, clock, log, onLine }: Co
   const handleLine = (text: string): void => {
     if (!open) return;
     if (text.trim() === '') return disregard('blank', text);
-    onLine?.('read', text);
-    if (echoes.isEcho(text)) return disregard('echo of our answer', text);
     const frame = readFrame(text);
+    onLine?.('read', text, frame.type === 'request' && frame.method === ASKS ? 'permission' : 'other');
+    if (echoes.isEcho(text)) return disregard('echo of our answer', text);
     switch (frame.type) {
       case 'noise':
         return disregard(frame.why, text);
@@ -148,7 +155,7 @@ export function openConnection({ write, events, limits, clock, log, onLine }: Co
         if (CLIENT_SENDS.has(frame.method)) return disregard('echo of our request', text);
         const { sessionId } = isMembers(frame.params) ? frame.params : {};
         events.onFrame(typeof sessionId === 'string' ? sessionId : undefined);
-        if (frame.type === 'request') return handleRequest(frame.id, frame.method, frame.params);
+        if (frame.type === 'request') return handleRequest(frame, text);
         if (frame.method === CLIENT_METHODS.session_update) handleUpdate(frame.params);
         return;
       }

@@ -2,14 +2,15 @@
  * The sessions of one agent process: opens them, prompts them one turn at a time each, answers what the agent asks.
  *
  * Fixed rules: an update counts only for the turn that runs in its session; before and after a turn it goes nowhere. A
- * permission request is put to the policy, but in a turn that is being cancelled, or when the process is, it is
- * answered `cancelled`. A frame keeps alive the turn of the session it names, and every turn when it names none.
+ * permission request is put to the desk of the process, which is told what turn it belongs to, and when that turn, or
+ * the process, is on its end. A frame keeps alive the turn of the session it names, and every turn when it names none.
  */
 import { excerpt, within } from '../model/index.ts';
 import type { Clock, Log } from '../model/index.ts';
 import { isDirectory } from './child.ts';
 import { openConnection } from './connection.ts';
 import type { Connection, ConnectionEvents } from './connection.ts';
+import { guardedDesk } from './desk.ts';
 import { describeEnd } from './ends.ts';
 import { INTERNAL_ERROR } from './frames.ts';
 import type { SystemPromptForm } from './handshake.ts';
@@ -17,12 +18,15 @@ import type { AcpLimits } from './limits.ts';
 import { outputCounter } from './output.ts';
 import type {
   LineTap,
-  PermissionAnswer,
-  PermissionPolicy,
+  OpenPermissionDesk,
+  PermissionDesk,
+  PermissionReply,
   PermissionRequest,
+  PoisonCause,
   ProcessEnd,
   PromptOutcome,
   PromptRequest,
+  RequestTurn,
   SessionRequest,
   SessionStarted,
   StdioMcpServer,
@@ -37,11 +41,10 @@ import { afterReading } from './waiting.ts';
 const MAX_SESSIONS = 1_024;
 const MAX_DETAIL = 500;
 const INVALID_PARAMS = -32602;
-const CANCELLED: PermissionAnswer = { outcome: 'cancelled' };
 
 interface ConversationParts {
-  readonly write: (line: string, written?: () => void) => void;
-  readonly permission: PermissionPolicy;
+  readonly write: (line: string, done?: (written: boolean) => void) => void;
+  readonly permission: OpenPermissionDesk;
   readonly clock: Clock;
   readonly log: Log;
   readonly limits: AcpLimits;
@@ -58,6 +61,8 @@ interface ConversationParts {
   readonly onBroken: (detail: string) => void;
   /** A turn was cancelled and the agent did not heed it. */
   readonly onUnresponsive: () => void;
+  /** What the agent has read is not known. */
+  readonly onPoisoned: (cause: PoisonCause) => void;
 }
 
 export class Conversation {
@@ -65,6 +70,7 @@ export class Conversation {
   readonly #parts: ConversationParts;
   readonly #turns = new Map<string, { readonly turn: Turn; readonly request: PromptRequest }>();
   readonly #sessions = new Set<string>();
+  readonly #desk: PermissionDesk;
   #stopping = false;
   #over: ProcessEnd | undefined;
 
@@ -77,7 +83,7 @@ export class Conversation {
         parts.onHeard();
       },
       onUpdate: (sessionId, update) => this.#turns.get(sessionId)?.turn.update(update) ?? false,
-      onPermission: (request) => this.#permit(request),
+      onPermission: (request, line, reply) => { this.#ask(request, line, reply); },
       onPromptAnswered: (sessionId) => {
         this.#turns.get(sessionId)?.turn.seal();
         parts.onTurnEnded();
@@ -93,6 +99,12 @@ export class Conversation {
       log,
       ...(onLine === undefined ? {} : { onLine }),
     });
+    const desk = parts.permission({
+      suspendIdle: (sessionId) => { this.#turns.get(sessionId)?.turn.take({ type: 'suspend' }); },
+      resumeIdle: (sessionId) => { this.#turns.get(sessionId)?.turn.take({ type: 'resume' }); },
+      poison: (cause) => { this.#poison(cause); },
+    });
+    this.#desk = guardedDesk(desk, log);
   }
 
   async newSession(request: SessionRequest, form: SystemPromptForm): Promise<SessionStarted> {
@@ -122,15 +134,14 @@ export class Conversation {
       bounds: { idleTimeoutMs, hardTimeoutMs, limits },
       maxTextBytes: limits.maxTextBytes,
       clock,
-      sendCancel: () => {
-        this.connection.calls.cancel(sessionId);
-      },
+      sendCancel: (overtime) => { void this.#sendCancel(request, overtime); },
       kill: this.#parts.onUnresponsive,
     });
     this.#turns.set(sessionId, { turn, request });
     void this.#converse(turn, request);
     return turn.outcome.then((outcome) => {
       this.#turns.delete(sessionId);
+      if (request.turnId !== undefined) this.#desk.turnOver(request.turnId);
       return outcome;
     });
   }
@@ -143,14 +154,29 @@ export class Conversation {
   stopping(): void {
     if (this.#stopping) return;
     this.#stopping = true;
-    for (const [sessionId, { turn }] of this.#turns) if (turn.running) this.connection.calls.cancel(sessionId);
+    for (const [sessionId, { turn }] of this.#turns) if (turn.running) void this.connection.calls.cancel(sessionId);
+    this.#desk.stopping();
   }
 
   /** The process has ended: everything that waits settles. */
   end(end: ProcessEnd): void {
     this.#over = end;
     this.connection.close();
+    this.#desk.ended();
     for (const { turn } of [...this.#turns.values()]) turn.take({ type: 'process_ended', end });
+  }
+
+  /** NIP-AO "Cancel during write (poison)": from here on nothing is written to the process, nor read from it. */
+  #poison(cause: PoisonCause): void {
+    this.connection.close();
+    for (const { turn } of [...this.#turns.values()]) turn.take({ type: 'poison', cause });
+    this.#parts.onPoisoned(cause);
+  }
+
+  /** ACP: what the turn had asked is answered after the cancel. */
+  async #sendCancel({ sessionId, turnId }: PromptRequest, overtime: boolean): Promise<void> {
+    await this.connection.calls.cancel(sessionId);
+    if (turnId !== undefined) this.#desk.turnCancelled(turnId, overtime);
   }
 
   async #converse(turn: Turn, { sessionId, blocks, turnId }: PromptRequest): Promise<void> {
@@ -214,16 +240,18 @@ export class Conversation {
     for (const { turn } of this.#turns.values()) turn.take({ type: 'line' });
   }
 
-  #permit(request: PermissionRequest): PermissionAnswer {
-    const { permission, log } = this.#parts;
-    if (this.#stopping || this.#turns.get(request.sessionId)?.turn.cancelled === true) return CANCELLED;
-    try {
-      return permission(request);
-    } catch (error) {
-      // A bug of the policy must not become a grant, nor leave the agent waiting.
-      log.error('the permission policy failed', { error: String(error) });
-      return CANCELLED;
-    }
+  #ask(request: PermissionRequest, line: string, reply: PermissionReply): void {
+    const turn = this.#turnOf(request.sessionId);
+    this.#desk.requested({ ...request, line, ...(turn && { turn }) }, reply);
+  }
+
+  /** A prompt that was not sent yet has asked nothing. */
+  #turnOf(sessionId: string): RequestTurn | undefined {
+    const running = this.#turns.get(sessionId);
+    if (running === undefined) return undefined;
+    const { turn, request: { turnId } } = running;
+    if (turnId === undefined || !(turn.running || turn.closing)) return undefined;
+    return { turnId, hardDeadline: turn.hardAt, cancelling: this.#stopping || turn.closing };
   }
 
   #detail(message: string): string {

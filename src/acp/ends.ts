@@ -37,6 +37,7 @@ export function endAtStart(end: ProcessEnd, command: string): ProcessEnd {
     case 'exited_at_start':
     case 'start_timeout':
     case 'start_refused':
+    case 'poisoned':
     case 'stopped':
       return end;
     default:
@@ -79,6 +80,8 @@ export function describeEnd(end: ProcessEnd): string {
       return `the agent was ended by ${end.signal}${quoted(end.stderrTail)}`;
     case 'protocol':
       return `the agent broke the protocol: ${end.detail}`;
+    case 'poisoned':
+      return 'the agent was ended: it is not known what it has read of a permission answer';
     case 'stopped':
       return 'the agent was stopped';
     default:

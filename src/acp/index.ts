@@ -1,6 +1,6 @@
 /**
  * Agent processes: started in a group of their own, spoken to in ACP, ended as a whole.
- * in: a launch plan, a permission policy, clock, log, a store for the record of what runs.
+ * in: a launch plan, a permission desk, clock, log, a store for the record of what runs.
  * out: `AgentProcess`, the environment a child gets, whether a program is there, the reaping of leftovers, the breaker of a process slot.
  */
 export { startAgent } from './start.ts';
@@ -17,6 +17,7 @@ export type { AcpLimits } from './limits.ts';
 export { ENV_PROCESS } from './mark.ts';
 export { ENV_CREDENTIAL, ENV_ENDPOINT } from './ports.ts';
 export type {
-  AgentProcess, LaunchPlan, LineTap, PermissionAnswer, PermissionPolicy, PermissionRequest, ProcessEnd, PromptOutcome,
-  PromptRequest, SessionRefused, SessionRequest, SessionStarted, StandingHint, StdioMcpServer, StopReason, TurnOutput,
+  AgentProcess, IncomingRequest, LaunchPlan, LineTap, OpenPermissionDesk, PermissionAnswer, PermissionDesk, PermissionDoors,
+  PermissionReply, PermissionRequest, PoisonCause, ProcessEnd, PromptOutcome, PromptRequest, RequestTurn, SessionRefused,
+  SessionRequest, SessionStarted, StandingHint, StdioMcpServer, StopReason, TurnOutput,
 } from './ports.ts';

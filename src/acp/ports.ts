@@ -2,6 +2,7 @@
  * What a running agent program is to the supervisor: one process, its sessions, one call at a time each with a
  * deadline of ours. Everything that waits settles when the process ends.
  */
+import type { Milliseconds } from '../model/index.ts';
 
 /** How to start a program. `env` is the whole environment of the child: nothing is inherited. */
 export interface LaunchPlan {
@@ -38,6 +39,8 @@ export type ProcessEnd =
   | { readonly how: 'exited' } & Exited
   | { readonly how: 'signalled'; readonly signal: string; readonly stderrTail: string }
   | { readonly how: 'protocol'; readonly detail: string }
+  /** We ended it, because what it has read of an answer is not known. */
+  | { readonly how: 'poisoned'; readonly cause: PoisonCause }
   | { readonly how: 'stopped' };
 
 export type StopReason = 'end_turn' | 'cancelled' | 'max_tokens' | 'max_turn_requests' | 'refusal';
@@ -55,6 +58,8 @@ export type PromptOutcome =
   | { readonly status: 'idle_timeout'; readonly afterMs: number } & Interrupted
   | { readonly status: 'hard_timeout'; readonly afterMs: number } & Interrupted
   | { readonly status: 'cancelled' } & Interrupted
+  /** NIP-AO `PermissionPoisoned`; the process is replaced. */
+  | { readonly status: 'permission_poisoned'; readonly cause: PoisonCause; readonly seen: TurnOutput }
   | { readonly status: 'process_ended'; readonly end: ProcessEnd; readonly seen: TurnOutput };
 
 /**
@@ -101,14 +106,64 @@ export type PermissionAnswer =
   | { readonly outcome: 'selected'; readonly optionId: string }
   | { readonly outcome: 'cancelled' };
 
-/** Synchronous: policies that need no owner. A policy that waits comes with its own machine. */
-export type PermissionPolicy = (request: PermissionRequest) => PermissionAnswer;
+/** A request as it is put to the desk of its process. */
+export interface IncomingRequest extends PermissionRequest {
+  /** The line it stood in, without its line break. */
+  readonly line: string;
+  /** The turn that its session is in, where it has a name. */
+  readonly turn?: RequestTurn;
+}
+
+export interface RequestTurn {
+  readonly turnId: string;
+  readonly hardDeadline: Milliseconds;
+  /** We end the turn, or the agent has ended it: nothing of it is granted any more. */
+  readonly cancelling: boolean;
+}
+
+/**
+ * The one answer to a request, under its very id; a second one is a bug and throws. Resolves when the pipe has taken it,
+ * or is known not to; never rejects. `line` is the answer as it was written, without its line break.
+ */
+export type PermissionReply = (answer: PermissionAnswer) => Promise<{ readonly written: boolean; readonly line: string }>;
+
+/** `cancelled`: its turn was cancelled while the answer was on its way. `unread`: the agent did not take it in time. */
+export type PoisonCause = 'cancelled' | 'unread';
+
+/** Who answers what one process asks, now or later. Every call is synchronous and quick. */
+export interface PermissionDesk {
+  requested(request: IncomingRequest, reply: PermissionReply): void;
+  /** The agent was asked to end this turn; `overtime` when its hard timeout was the reason. */
+  turnCancelled(turnId: string, overtime: boolean): void;
+  /** The turn has ended, however. */
+  turnOver(turnId: string): void;
+  /** The process is asked to end. */
+  stopping(): void;
+  /** The process has ended: no answer arrives any more. */
+  ended(): void;
+}
+
+/** What a desk may do to its process beside answering. */
+export interface PermissionDoors {
+  /** The idle timeout of the session's turn stands still; the hard one does not. */
+  suspendIdle(sessionId: string): void;
+  /** It begins anew. */
+  resumeIdle(sessionId: string): void;
+  /** Ends every turn of the process as `permission_poisoned`, and the process. Nothing is written to it from here on. */
+  poison(cause: PoisonCause): void;
+}
+
+/** Called once for each process, before its first line is read. */
+export type OpenPermissionDesk = (doors: PermissionDoors) => PermissionDesk;
 
 /** What an adapter's profile says of its standing text, before the agent itself has spoken. */
 export type StandingHint = 'capability' | 'meta-append' | 'first-message';
 
-/** Every line of the conversation as it stood, without its line break; lines of noise that the agent prints too. */
-export type LineTap = (direction: 'read' | 'write', text: string) => void;
+/**
+ * Every line of the conversation as it stood, without its line break; lines of noise that the agent prints too.
+ * `permission` are a `session/request_permission` and our answer to one: their desk is told of them, too.
+ */
+export type LineTap = (direction: 'read' | 'write', text: string, about: 'permission' | 'other') => void;
 
 export interface AgentProcess {
   readonly pid: number;
@@ -119,7 +174,7 @@ export interface AgentProcess {
   /** One prompt at a time in a session; a second is a bug. Never rejects. */
   prompt(request: PromptRequest): Promise<PromptOutcome>;
   /**
-   * Asks the agent to stop the turn (`session/cancel`), answers what it had asked with `cancelled`, and waits the
+   * Asks the agent to stop the turn (`session/cancel`), tells the permission desk, and waits the
    * cancel grace. The prompt then ends as `cancelled`, with `processAlive: false` when the agent ignored it and the
    * group was killed. A prompt that was not sent yet never is, and ends as `cancelled` at once.
    */

@@ -11,7 +11,7 @@ import { forgetProcess } from './leftovers.ts';
 import { markOf } from './mark.ts';
 import { Lifetime } from './lifetime.ts';
 import type { AcpLimits } from './limits.ts';
-import type { AgentProcess, LaunchPlan, LineTap, PermissionPolicy, ProcessEnd } from './ports.ts';
+import type { AgentProcess, LaunchPlan, LineTap, OpenPermissionDesk, ProcessEnd } from './ports.ts';
 import { processTable } from './process-table.ts';
 import type { ProcessIdentity } from './process-table.ts';
 import { redactorFor } from './redaction.ts';
@@ -26,7 +26,7 @@ export const STOPPED: ProcessEnd = { how: 'stopped' };
 interface RunningParts {
   readonly child: Child;
   readonly plan: LaunchPlan;
-  readonly permission: PermissionPolicy;
+  readonly permission: OpenPermissionDesk;
   readonly clock: Clock;
   readonly log: Log;
   readonly limits: AcpLimits;
@@ -90,6 +90,10 @@ export function attach({ child, plan, permission, clock, log, limits, store, onL
     onUnresponsive: () => {
       log.warn('an agent does not heed a cancel and is ended', { agent: plan.agentName, pid: child.pid });
       lifetime.end(STOPPED);
+    },
+    onPoisoned: (cause) => {
+      log.warn('what an agent has read of a permission answer is not known; it is replaced', { agent: plan.agentName, pid: child.pid, cause });
+      lifetime.end({ how: 'poisoned', cause });
     },
     ...(onLine === undefined ? {} : { onLine }),
   });

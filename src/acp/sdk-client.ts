@@ -19,7 +19,8 @@ export interface SdkClient {
   initialize(params: InitializeRequest): Promise<CallResult>;
   newSession(params: NewSessionRequest): Promise<CallResult>;
   prompt(params: PromptRequest): Promise<CallResult>;
-  cancel(sessionId: string): void;
+  /** Resolves when it was handed over, or cannot be. */
+  cancel(sessionId: string): Promise<unknown>;
   /** An answer to a request of ours that still waits. */
   deliver(answer: AnyMessage): void;
   /** Settles every waiting call with `closed`. Twice is once. */
@@ -54,9 +55,7 @@ export function sdkClient(write: (message: AnyMessage) => void): SdkClient {
     initialize: (params) => settle(agent.request(methods.agent.initialize, params)),
     newSession: (params) => settle(agent.request(session.new, params)),
     prompt: (params) => settle(agent.request(session.prompt, params)),
-    cancel(sessionId) {
-      void settle(agent.notify(session.cancel, { sessionId }));
-    },
+    cancel: (sessionId) => settle(agent.notify(session.cancel, { sessionId })),
     deliver(answer) {
       void settle(answers.write(answer));
     },

@@ -12,7 +12,7 @@ import { recordProcess } from './leftovers.ts';
 import { markOf } from './mark.ts';
 import { DEFAULT_LIMITS } from './limits.ts';
 import type { AcpLimits } from './limits.ts';
-import type { AgentProcess, LaunchPlan, LineTap, PermissionPolicy, ProcessEnd, StandingHint } from './ports.ts';
+import type { AgentProcess, LaunchPlan, LineTap, OpenPermissionDesk, ProcessEnd, StandingHint } from './ports.ts';
 import { agentProcess, attach, STOPPED } from './running.ts';
 import type { Running } from './running.ts';
 
@@ -24,7 +24,7 @@ export interface StartOptions {
   readonly hint: StandingHint;
   /** Our own version, for `clientInfo`. */
   readonly version: string;
-  readonly permission: PermissionPolicy;
+  readonly permission: OpenPermissionDesk;
   /** For deadlines alone: one that nobody sets, so that a turn's timeouts hold when the system's clock is set. */
   readonly clock: Clock;
   readonly log: Log;

@@ -19,8 +19,8 @@ interface StdinParts {
 }
 
 interface Stdin {
-  /** `written` is called when the bytes have left us; not when they could not. */
-  readonly write: (line: string, written?: () => void) => void;
+  /** `done` is told once whether the bytes have left us; false also when that is not known. */
+  readonly write: (line: string, done?: (written: boolean) => void) => void;
   /** Ends the pipe after what was written. Twice is once. */
   readonly end: () => void;
   /** Stops waiting for the agent to read. */
@@ -44,17 +44,22 @@ export function openStdin({ stream, clock, limits, onStuck, onClosed }: StdinPar
     });
   };
   return {
-    write(line, written) {
-      if (!stream.writable) return;
+    write(line, done) {
+      if (!stream.writable) {
+        done?.(false);
+        return;
+      }
       unread += 1;
       if (disarm === undefined) arm();
       stream.write(line, (error) => {
         unread -= 1;
         if (error === null || error === undefined) {
           arm();
-          written?.();
-        } else if (unread === 0) {
-          release();
+          // A pipe that is torn down while it writes reports the write as done.
+          done?.(!stream.destroyed);
+        } else {
+          if (unread === 0) release();
+          done?.(false);
         }
       });
       const { writableLength } = stream;

@@ -2,20 +2,21 @@
  * The life of one prompt in time: how long it may be silent, how long it may last, what a cancel does, who is believed
  * about its end. Pure. The first reason to end it is kept: later ones change nothing.
  *
- * | status     | sent    | line      | cancel          | time                  | answered, failed | process_ended |
- * |------------|---------|-----------|-----------------|-----------------------|------------------|---------------|
- * | unsent     | running | idle anew | ended, our word | ended if overdue      | -                | ended         |
- * | running    | -       | idle anew | cancelling      | cancelling if overdue | ended, its word  | ended         |
- * | cancelling | -       | -         | -               | killing after grace   | ended, our word  | ended, ours   |
- * | killing    | -       | -         | -               | -                     | -                | ended, ours   |
- * | ended      | -       | -         | -               | -                     | -                | -             |
+ * | status     | sent    | line      | suspend, resume  | cancel          | time                  | answered, failed | poison | process_ended |
+ * |------------|---------|-----------|------------------|-----------------|-----------------------|------------------|--------|---------------|
+ * | unsent     | running | idle anew | idle still, anew | ended, our word | ended if overdue      | -                | ended  | ended         |
+ * | running    | -       | idle anew | idle still, anew | cancelling      | cancelling if overdue | ended, its word  | ended  | ended         |
+ * | cancelling | -       | -         | -                | -               | killing after grace   | ended, our word  | ended  | ended, ours   |
+ * | killing    | -       | -         | -                | -               | -                     | -                | -      | ended, ours   |
+ * | ended      | -       | -         | -                | -               | -                     | -                | -      | -             |
  *
  * What was not sent needs no cancel. In `killing` an answer comes too late: the process is ending, the turn says so.
+ * While idle stands still (a request waits for the owner) a line changes nothing, and the hard timeout goes on.
  */
 import { later, unreachable } from '../model/index.ts';
 import type { Milliseconds } from '../model/index.ts';
 import type { AcpLimits } from './limits.ts';
-import type { ProcessEnd, PromptOutcome, StopReason } from './ports.ts';
+import type { PoisonCause, ProcessEnd, PromptOutcome, StopReason } from './ports.ts';
 
 /** How a prompt ended, before what was seen of it is added. */
 export type TurnEnd = PromptOutcome extends infer Outcome
@@ -37,7 +38,8 @@ export type TurnState =
   | {
       readonly status: 'unsent' | 'running';
       readonly bounds: TurnBounds;
-      readonly idleAt: Milliseconds;
+      /** Undefined while it stands still. */
+      readonly idleAt: Milliseconds | undefined;
       readonly hardAt: Milliseconds;
     }
   | { readonly status: 'cancelling'; readonly bounds: TurnBounds; readonly cause: Cause; readonly killAt: Milliseconds }
@@ -49,7 +51,12 @@ export type TurnInput =
   | { readonly type: 'sent' }
   /** A frame of this session, or of none, came from the agent. */
   | { readonly type: 'line' }
+  /** The idle timeout stands still; after `resume` it begins anew. */
+  | { readonly type: 'suspend' }
+  | { readonly type: 'resume' }
   | { readonly type: 'cancel' }
+  /** The process is replaced, because what it has read is not known. */
+  | { readonly type: 'poison'; readonly cause: PoisonCause }
   /** Time has passed; a deadline may have been reached. */
   | { readonly type: 'time' }
   | { readonly type: 'answered'; readonly stopReason: StopReason }
@@ -94,7 +101,7 @@ export function turnDeadline(state: TurnState): Milliseconds | undefined {
   switch (state.status) {
     case 'unsent':
     case 'running':
-      return state.idleAt < state.hardAt ? state.idleAt : state.hardAt;
+      return state.idleAt !== undefined && state.idleAt < state.hardAt ? state.idleAt : state.hardAt;
     case 'cancelling':
       return state.killAt;
     case 'killing':
@@ -105,7 +112,7 @@ export function turnDeadline(state: TurnState): Milliseconds | undefined {
   }
 }
 
-type Waiting = Extract<TurnState, { readonly idleAt: Milliseconds }>;
+type Waiting = Extract<TurnState, { readonly status: 'unsent' | 'running' }>;
 type Cancelling = Extract<TurnState, { readonly status: 'cancelling' }>;
 
 function whileUnsent(state: Waiting, input: TurnInput, now: Milliseconds): TurnStep {
@@ -114,7 +121,9 @@ function whileUnsent(state: Waiting, input: TurnInput, now: Milliseconds): TurnS
     case 'sent':
       return stay({ ...state, status: 'running' });
     case 'line':
-      return stay({ ...state, idleAt: later(now, bounds.idleTimeoutMs) });
+    case 'suspend':
+    case 'resume':
+      return stay({ ...state, idleAt: idleAfter(state, input.type, now) });
     case 'cancel':
       return ended(ourWord('cancelled', bounds, true));
     case 'time': {
@@ -124,6 +133,8 @@ function whileUnsent(state: Waiting, input: TurnInput, now: Milliseconds): TurnS
     case 'answered':
     case 'failed':
       return stay(state);
+    case 'poison':
+      return ended({ status: 'permission_poisoned', cause: input.cause });
     case 'process_ended':
       return ended({ status: 'process_ended', end: input.end });
     default:
@@ -138,7 +149,9 @@ function whileRunning(state: Waiting, input: TurnInput, now: Milliseconds): Turn
     case 'sent':
       return stay(state);
     case 'line':
-      return stay({ ...state, idleAt: later(now, bounds.idleTimeoutMs) });
+    case 'suspend':
+    case 'resume':
+      return stay({ ...state, idleAt: idleAfter(state, input.type, now) });
     case 'cancel':
       return cancelling('cancelled', bounds, grace);
     case 'time': {
@@ -150,6 +163,8 @@ function whileRunning(state: Waiting, input: TurnInput, now: Milliseconds): Turn
       return ended({ status: 'ended', stopReason: input.stopReason });
     case 'failed':
       return ended({ status: 'error', code: input.code, message: input.message });
+    case 'poison':
+      return ended({ status: 'permission_poisoned', cause: input.cause });
     case 'process_ended':
       return ended({ status: 'process_ended', end: input.end });
     default:
@@ -162,6 +177,8 @@ function whileCancelling(state: Cancelling, input: TurnInput, now: Milliseconds)
   switch (input.type) {
     case 'sent':
     case 'line':
+    case 'suspend':
+    case 'resume':
     case 'cancel':
       return stay(state);
     case 'time':
@@ -171,6 +188,8 @@ function whileCancelling(state: Cancelling, input: TurnInput, now: Milliseconds)
     case 'failed':
       // Agents end a cancelled turn with end_turn, refusal or an error as well as with cancelled; it was our doing.
       return ended(ourWord(cause, bounds, true));
+    case 'poison':
+      return ended({ status: 'permission_poisoned', cause: input.cause });
     case 'process_ended':
       return ended(ourWord(cause, bounds, false));
     default:
@@ -178,10 +197,15 @@ function whileCancelling(state: Cancelling, input: TurnInput, now: Milliseconds)
   }
 }
 
+function idleAfter({ idleAt, bounds }: Waiting, input: 'line' | 'suspend' | 'resume', now: Milliseconds): Milliseconds | undefined {
+  if (input === 'suspend' || (input === 'line' && idleAt === undefined)) return undefined;
+  return later(now, bounds.idleTimeoutMs);
+}
+
 /** Which of its two bounds it has reached. */
 function overdue({ idleAt, hardAt }: Waiting, now: Milliseconds): Exclude<Cause, 'cancelled'> | undefined {
   if (now >= hardAt) return 'hard_timeout';
-  return now >= idleAt ? 'idle_timeout' : undefined;
+  return idleAt !== undefined && now >= idleAt ? 'idle_timeout' : undefined;
 }
 
 /** The long grace after silence does not reach beyond the hard timeout and its own grace. */

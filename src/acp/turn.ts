@@ -5,8 +5,8 @@
  * after is nobody's and goes nowhere. `seal` is called while that line is handled, so a later line of the same read is
  * late.
  */
-import type { Clock } from '../model/index.ts';
-import { unreachable } from '../model/index.ts';
+import type { Clock, Milliseconds } from '../model/index.ts';
+import { later, unreachable } from '../model/index.ts';
 import { outputCounter } from './output.ts';
 import type { OutputCounter } from './output.ts';
 import type { PromptOutcome } from './ports.ts';
@@ -19,18 +19,20 @@ interface TurnParts {
   readonly bounds: TurnBounds;
   readonly maxTextBytes: number;
   readonly clock: Clock;
-  readonly sendCancel: () => void;
+  readonly sendCancel: (overtime: boolean) => void;
   readonly kill: () => void;
 }
 
 export class Turn {
   /** Settles once, never rejects. */
   readonly outcome: Promise<PromptOutcome>;
+  readonly hardAt: Milliseconds;
   readonly #parts: TurnParts;
   readonly #seen: OutputCounter;
   readonly #settle: (outcome: PromptOutcome) => void;
   #state: TurnState;
   #hearing = false;
+  #sealed = false;
   #disarm: (() => void) | undefined;
   #armedAt: number | undefined;
 
@@ -40,13 +42,15 @@ export class Turn {
     const { promise, resolve } = settleable<PromptOutcome>();
     this.outcome = promise;
     this.#settle = resolve;
-    this.#state = startTurn(parts.bounds, parts.clock.now());
+    const now = parts.clock.now();
+    this.hardAt = later(now, parts.bounds.hardTimeoutMs);
+    this.#state = startTurn(parts.bounds, now);
     this.#arm();
   }
 
-  /** True from the cancel on: nothing the agent asks for in this turn is granted any more. */
-  get cancelled(): boolean {
-    return this.#state.status !== 'running' && this.#state.status !== 'unsent';
+  /** True from the cancel on, and from the agent's own end: nothing it asks for in this turn is granted any more. */
+  get closing(): boolean {
+    return this.#sealed || (this.#state.status !== 'running' && this.#state.status !== 'unsent');
   }
 
   /** True while the agent works at the prompt and was not asked to stop. */
@@ -79,12 +83,13 @@ export class Turn {
 
   seal(): void {
     this.#hearing = false;
+    this.#sealed = true;
   }
 
   #perform(command: TurnCommand): void {
     switch (command.type) {
       case 'send_cancel':
-        return this.#parts.sendCancel();
+        return this.#parts.sendCancel(this.#state.status === 'cancelling' && this.#state.cause === 'hard_timeout');
       case 'kill':
         return this.#parts.kill();
       case 'settle':

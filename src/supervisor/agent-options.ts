@@ -1,5 +1,5 @@
 /** What an agent's driver is given: its settings from the config, and its doors. */
-import type { LaunchPlan, PermissionPolicy, StandingHint } from '../acp/index.ts';
+import type { LaunchPlan, OpenPermissionDesk, StandingHint } from '../acp/index.ts';
 import type { AgentLink, SessionCredential } from '../broker/index.ts';
 import type { Clock, Log, Pubkey, Random } from '../model/index.ts';
 import type { Store } from '../store/index.ts';
@@ -24,7 +24,7 @@ export interface AgentOptions {
   /** The agent that made it, where one did. */
   readonly managedBy?: Pubkey;
   readonly hint: StandingHint;
-  readonly permission: PermissionPolicy;
+  readonly permission: OpenPermissionDesk;
   /** The whole launch of one process, its credential included. */
   readonly plan: (credential: SessionCredential) => LaunchPlan;
   readonly link: AgentLink;

@@ -7,6 +7,8 @@
  *   idle_timeout      | done             | again, interrupted                      | dropped  | replaced
  *   hard_timeout      | done             | dead: it would only happen again        | dropped  | replaced
  *   cancelled by us   | done             | again, interrupted, not counted         | dropped  | replaced
+ *   poisoned          | done             | again, interrupted; not counted when it | dropped  | replaced; as a crash
+ *                     |                  | was our cancel                          |          | when it left it unread
  *   process_ended     | done             | again, interrupted                      | gone     | gone
  *   session refused   | -                | again; dead when it is the login        | none     | kept
  *   session timeout   | -                | again                                   | none     | replaced, as a crash
@@ -46,6 +48,9 @@ export function processFate(outcome: PromptOutcome): ProcessFate {
     case 'idle_timeout':
     case 'hard_timeout':
       return outcome.processAlive ? 'retired' : 'crashed';
+    case 'permission_poisoned':
+      // Nobody is to blame for a cancel that met an answer on its way.
+      return outcome.cause === 'cancelled' ? 'retired' : 'crashed';
     default:
       return unreachable(outcome);
   }
@@ -68,6 +73,10 @@ export function settle(outcome: PromptOutcome, answered: boolean): Settlement {
         : { ending: { how: 'dead', reason: `not finished after ${inSeconds(outcome.afterMs)}` }, keepSession: false };
     case 'cancelled':
       return answered ? done('cancelled after the answer', false) : again(CUT_SHORT, 'stop');
+    case 'permission_poisoned':
+      return answered
+        ? done('poisoned after the answer', false)
+        : again('it is not known what the agent has read of a permission answer', outcome.cause === 'cancelled' ? 'stop' : 'failure');
     case 'process_ended':
       return answered ? done('process ended after the answer', false) : again('the agent process ended', 'failure');
     default:

@@ -5,7 +5,7 @@
  *   backoff or broken (the breaker waits) → starting → idle ⇄ busy → the process ends → backoff …    stopping is for good
  */
 import { newBreaker, nextStartAt, startAgent, stepBreaker } from '../acp/index.ts';
-import type { BreakerInput, BreakerState, LaunchPlan, PermissionPolicy, ProcessEnd, StandingHint } from '../acp/index.ts';
+import type { BreakerInput, BreakerState, LaunchPlan, OpenPermissionDesk, ProcessEnd, StandingHint } from '../acp/index.ts';
 import type { AgentLink, SessionCredential } from '../broker/index.ts';
 import type { Clock, Log, Milliseconds, Random } from '../model/index.ts';
 import type { Store } from '../store/index.ts';
@@ -20,7 +20,7 @@ export interface SlotOptions {
   readonly store: Store;
   readonly plan: (credential: SessionCredential) => LaunchPlan;
   readonly hint: StandingHint;
-  readonly permission: PermissionPolicy;
+  readonly permission: OpenPermissionDesk;
   readonly onChange: (change: SlotChange) => void;
 }
 

@@ -3,10 +3,11 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { PermissionAnswer } from '../../src/acp/index.ts';
-import { alive, noneLeft, open, pidIn, play, say, start } from './harness.ts';
+import { alive, answering, noneLeft, open, pidIn, play, say, start } from './harness.ts';
 
 afterEach(noneLeft);
 
+const CANCELLED: PermissionAnswer = { outcome: 'cancelled' };
 const ONCE: PermissionAnswer = { outcome: 'selected', optionId: 'allow-once' };
 const rule = (...steps: readonly object[]): object => ({ rules: [{ do: steps }] });
 
@@ -36,7 +37,7 @@ describe('a cancel', () => {
     expect(await turn).toMatchObject({ status: 'cancelled', processAlive: true });
   });
 
-  it('grants nothing any more: what is asked then is answered cancelled', async () => {
+  it('is told of what is asked then, so that nothing is granted', async () => {
     const started = await start(
       {
         ...rule(
@@ -47,15 +48,15 @@ describe('a cancel', () => {
           { say: '{{v.outcome}}' },
         ),
       },
-      { permission: () => ONCE, limits: { cancelGraceMs: 10_000 } },
+      { desk: answering(({ turn }) => (turn?.cancelling === true ? CANCELLED : ONCE)), limits: { cancelGraceMs: 10_000 } },
     );
     const sessionId = await open(started);
-    const turn = say(started.process, sessionId);
+    const turn = say(started.process, sessionId, 'go', { turnId: 't' });
     await pidIn(started.directory, 'begun');
     started.process.cancel(sessionId);
     writeFileSync(join(started.directory, 'cancelled'), '');
     expect(await turn).toMatchObject({ status: 'cancelled', processAlive: true, seen: { text: 'cancelled' } });
-    expect(started.asked).toEqual([]);
+    expect(started.asked).toMatchObject([{ turn: { turnId: 't', cancelling: true } }]);
   });
 
   it('that is ignored costs the agent its life, and everything it started', async () => {

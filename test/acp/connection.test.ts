@@ -32,15 +32,15 @@ function bench({
     write: (line, sent) => {
       expect(line.endsWith('\n')).toBe(true);
       written.push(JSON.parse(line) as Record<string, unknown>);
-      sent?.();
+      sent?.(true);
     },
     onLine: (direction, text) => tapped.push(`${direction} ${text}`),
     events: {
       onFrame: (sessionId) => told.push(`frame ${sessionId ?? '-'}`),
       onUpdate: (sessionId, update) => told.push(`update ${sessionId} ${update.type}`) > 0,
-      onPermission: ({ id, sessionId }) => {
+      onPermission: ({ id, sessionId }, _line, reply) => {
         told.push(`permission ${JSON.stringify(id)} ${sessionId}`);
-        return { outcome: 'cancelled' };
+        void reply({ outcome: 'cancelled' });
       },
       onPromptAnswered: (sessionId) => told.push(`answered ${sessionId}`),
       onPromptSent: (sessionId) => told.push(`sent ${sessionId}`),
@@ -110,9 +110,9 @@ describe('requests of the agent', () => {
   it('an option of a kind from the future reaches the policy, and no one answers -32602 before', () => {
     const asked: unknown[] = [];
     const at = bench({
-      onPermission: ({ params }) => {
+      onPermission: ({ params }, _line, reply) => {
         asked.push(params['options']);
-        return { outcome: 'selected', optionId: 'x' };
+        void reply({ outcome: 'selected', optionId: 'x' });
       },
     });
     const options = [{ optionId: 'x', name: 'X', kind: 'allow_for_a_week' }];
@@ -273,7 +273,7 @@ describe('an agent that echoes', () => {
       for (const frame of at.written.slice()) at.receive(frame);
     };
     const call = at.connection.calls.prompt(prompt);
-    at.connection.calls.cancel('s');
+    void at.connection.calls.cancel('s');
     await written(at, 2);
     const id = at.written[0]?.['id'];
     // Asked under the number of our own call, so that our answer, sent back, could pass for its answer.

@@ -14,8 +14,10 @@ import type {
   AcpLimits,
   AgentProcess,
   AgentStart,
+  IncomingRequest,
   LaunchPlan,
-  PermissionPolicy,
+  OpenPermissionDesk,
+  PermissionAnswer,
   PermissionRequest,
   PromptOutcome,
   StartOptions,
@@ -41,11 +43,14 @@ export interface Tapped {
 export interface Started {
   readonly process: AgentProcess;
   readonly lines: readonly Tapped[];
-  readonly asked: readonly PermissionRequest[];
+  readonly asked: readonly IncomingRequest[];
   readonly directory: string;
 }
 
-export type Options = Partial<Omit<StartOptions, 'plan'>> & {
+export type Options = Partial<Omit<StartOptions, 'plan' | 'permission'>> & {
+  /** Answers at once; in the place of it `desk` answers as it likes. */
+  readonly permission?: (request: PermissionRequest) => PermissionAnswer;
+  readonly desk?: OpenPermissionDesk;
   readonly env?: Readonly<Record<string, string>>;
   readonly command?: readonly [string, ...string[]];
 };
@@ -81,24 +86,30 @@ export function program(name: string, ...args: readonly string[]): readonly [str
 export async function tryStart(
   launch: LaunchPlan,
   options: Options = {},
-): Promise<AgentStart & { readonly lines: Tapped[]; readonly asked: PermissionRequest[] }> {
+): Promise<AgentStart & { readonly lines: Tapped[]; readonly asked: IncomingRequest[] }> {
   const lines: Tapped[] = [];
-  const asked: PermissionRequest[] = [];
-  const permission: PermissionPolicy = options.permission ?? (() => ({ outcome: 'cancelled' }));
+  const asked: IncomingRequest[] = [];
+  const { permission = () => ({ outcome: 'cancelled' }), desk = answering(permission), ...rest } = options;
   const started = await startAgent({
     hint: 'capability',
     version: '1.2.3',
     clock: steadyClock,
     log: silentLog,
-    ...options,
+    ...rest,
     plan: launch,
-    permission: (request) => {
-      asked.push(request);
-      return permission(request);
+    permission: (doors) => {
+      const opened = desk(doors);
+      return {
+        ...opened,
+        requested: (request, reply) => {
+          asked.push(request);
+          opened.requested(request, reply);
+        },
+      };
     },
-    onLine: (direction, text) => {
+    onLine: (direction, text, about) => {
       lines.push({ direction, text });
-      options.onLine?.(direction, text);
+      options.onLine?.(direction, text, about);
     },
     onSpawn: (pid) => {
       meet(pid);
@@ -108,6 +119,15 @@ export async function tryStart(
   });
   if (started.ok) processes.push(started.process);
   return { ...started, lines, asked };
+}
+
+/** Hears of nothing but requests, and answers them at once. */
+export function answering(policy: (request: IncomingRequest) => PermissionAnswer): OpenPermissionDesk {
+  const nothing = (): void => undefined;
+  return () => ({
+    requested: (request, reply) => void reply(policy(request)),
+    turnCancelled: nothing, turnOver: nothing, stopping: nothing, ended: nothing,
+  });
 }
 
 /** Starts an agent that must start. */
@@ -128,7 +148,7 @@ export function say(
   agent: AgentProcess,
   sessionId: string,
   text = 'go',
-  bounds: { readonly idleTimeoutMs?: number; readonly hardTimeoutMs?: number; readonly onSent?: () => void } = {},
+  bounds: { readonly turnId?: string; readonly idleTimeoutMs?: number; readonly hardTimeoutMs?: number; readonly onSent?: () => void } = {},
 ): Promise<PromptOutcome> {
   return agent.prompt({ sessionId, blocks: [text], idleTimeoutMs: 15_000, hardTimeoutMs: 15_000, ...bounds });
 }

@@ -304,6 +304,7 @@ describe('an end', () => {
     [{ how: 'exited', exitCode: 2, stderrTail: '' }, 'exited_at_start', 'exited with code 2'],
     [{ how: 'signalled', signal: 'SIGKILL', stderrTail: '' }, 'start_refused', 'ended by SIGKILL'],
     [{ how: 'protocol', detail: 'too long' }, 'start_refused', 'broke the protocol: too long'],
+    [{ how: 'poisoned', cause: 'unread' }, 'poisoned', 'permission answer'],
     [{ how: 'stopped' }, 'stopped', 'stopped'],
   ])('%j is told, and at the start reads as %s', (end, atStart, words) => {
     expect(describeEnd(end)).toContain(words);

@@ -9,6 +9,7 @@ const bounds = { idleTimeoutMs: 900, hardTimeoutMs: 7_200, limits: { cancelGrace
 
 const running: TurnState = { status: 'running', bounds, idleAt: at(10_100), hardAt: at(12_000) };
 const unsent: TurnState = { ...running, status: 'unsent' };
+const still: TurnState = { ...running, idleAt: undefined };
 const idle: TurnState = { ...running, idleAt: NOW };
 const overdue: TurnState = { ...running, idleAt: at(9_000), hardAt: NOW };
 const cancelling: TurnState = { status: 'cancelling', bounds, cause: 'cancelled', killAt: at(10_050) };
@@ -18,6 +19,9 @@ const over: TurnState = { status: 'ended', end: { status: 'ended', stopReason: '
 
 const sent: TurnInput = { type: 'sent' };
 const line: TurnInput = { type: 'line' };
+const suspend: TurnInput = { type: 'suspend' };
+const resume: TurnInput = { type: 'resume' };
+const poison: TurnInput = { type: 'poison', cause: 'unread' };
 const cancel: TurnInput = { type: 'cancel' };
 const time: TurnInput = { type: 'time' };
 const answered: TurnInput = { type: 'answered', stopReason: 'refusal' };
@@ -32,6 +36,9 @@ describe('a turn in time', () => {
   const table: readonly (readonly [string, TurnState, TurnInput, TurnState, readonly TurnCommand[]])[] = [
     ['unsent', unsent, sent, running, []],
     ['unsent', unsent, line, { ...unsent, idleAt: at(10_900) }, []],
+    ['unsent', unsent, suspend, { ...unsent, idleAt: undefined }, []],
+    ['unsent', { ...unsent, idleAt: undefined }, resume, { ...unsent, idleAt: at(10_900) }, []],
+    ['unsent', unsent, poison, ended({ status: 'permission_poisoned', cause: 'unread' }), settled],
     ['unsent', unsent, cancel, ended({ status: 'cancelled', processAlive: true }), settled],
     ['unsent', unsent, time, unsent, []],
     ['unsent', unsent, answered, unsent, []],
@@ -59,6 +66,14 @@ describe('a turn in time', () => {
     ],
     ['running', running, sent, running, []],
     ['running', running, line, { ...running, idleAt: at(10_900) }, []],
+    ['running', running, suspend, still, []],
+    ['running', still, resume, { ...running, idleAt: at(10_900) }, []],
+    ['still', still, suspend, still, []],
+    ['still', still, line, still, []],
+    ['still', still, time, still, []],
+    ['still', still, cancel, cancelling, asked],
+    ['still and overdue', { ...still, hardAt: NOW }, time, { status: 'cancelling', bounds, cause: 'hard_timeout', killAt: at(10_050) }, asked],
+    ['running', running, poison, ended({ status: 'permission_poisoned', cause: 'unread' }), settled],
     ['running', running, cancel, cancelling, asked],
     ['running', running, time, running, []],
     ['running', running, answered, ended({ status: 'ended', stopReason: 'refusal' }), settled],
@@ -74,6 +89,9 @@ describe('a turn in time', () => {
     ['overdue', overdue, time, { status: 'cancelling', bounds, cause: 'hard_timeout', killAt: at(10_050) }, asked],
     ['cancelling', cancelling, sent, cancelling, []],
     ['cancelling', cancelling, line, cancelling, []],
+    ['cancelling', cancelling, suspend, cancelling, []],
+    ['cancelling', cancelling, resume, cancelling, []],
+    ['cancelling', cancelling, poison, ended({ status: 'permission_poisoned', cause: 'unread' }), settled],
     ['cancelling', cancelling, cancel, cancelling, []],
     ['cancelling', cancelling, time, cancelling, []],
     ['cancelling', cancelling, answered, ended({ status: 'cancelled', processAlive: true }), settled],
@@ -82,12 +100,15 @@ describe('a turn in time', () => {
     ['ignored', ignored, time, killing, [{ type: 'kill' }]],
     ['killing', killing, sent, killing, []],
     ['killing', killing, line, killing, []],
+    ['killing', killing, suspend, killing, []],
+    ['killing', killing, resume, killing, []],
+    ['killing', killing, poison, killing, []],
     ['killing', killing, cancel, killing, []],
     ['killing', killing, time, killing, []],
     ['killing', killing, answered, killing, []],
     ['killing', killing, failed, killing, []],
     ['killing', killing, exited, ended({ status: 'cancelled', processAlive: false }), settled],
-    ...[sent, line, cancel, time, answered, failed, exited].map((input) => ['ended', over, input, over, []] as const),
+    ...[sent, line, suspend, resume, cancel, time, poison, answered, failed, exited].map((input) => ['ended', over, input, over, []] as const),
   ];
   it.each(
     table.map(([name, state, input, next, commands]) => [name, input.type, state, input, next, commands] as const),
@@ -95,7 +116,7 @@ describe('a turn in time', () => {
     expect(stepTurn(state, input, NOW)).toEqual({ state: next, commands });
   });
   it('the table is complete', () => {
-    expect(new Set(table.map(([, state, input]) => `${state.status} ${input.type}`)).size).toBe(5 * 7);
+    expect(new Set(table.map(([, state, input]) => `${state.status} ${input.type}`)).size).toBe(5 * 10);
   });
 
   it('reports a timeout as one, whatever the agent says when it is told', () => {
@@ -117,6 +138,7 @@ describe('a turn in time', () => {
   it.each([
     ['unsent', unsent, 10_100],
     ['running', running, 10_100],
+    ['still', still, 12_000],
     ['close to the hard timeout', { ...running, hardAt: at(10_001) }, 10_001],
     ['cancelling', cancelling, 10_050],
     ['killing', killing, undefined],

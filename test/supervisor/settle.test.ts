@@ -20,6 +20,8 @@ describe('settle', () => {
     ['silence', { status: 'idle_timeout', afterMs: 9_000, processAlive: true, seen }, { how: 'again', interrupted: true, cause: 'failure' }],
     ['a turn without end', { status: 'hard_timeout', afterMs: 9_000, processAlive: true, seen }, { how: 'dead', reason: 'not finished after 9 s' }],
     ['a stop of ours', { status: 'cancelled', processAlive: true, seen }, { how: 'again', interrupted: true, cause: 'stop' }],
+    ['a cancel that met an answer on its way', { status: 'permission_poisoned', cause: 'cancelled', seen }, { how: 'again', interrupted: true, cause: 'stop' }],
+    ['an answer left unread', { status: 'permission_poisoned', cause: 'unread', seen }, { how: 'again', interrupted: true, cause: 'failure' }],
     ['the end of the process', { status: 'process_ended', end: { how: 'stopped' }, seen }, { how: 'again', interrupted: true, cause: 'failure' }],
   ];
 
@@ -54,6 +56,8 @@ describe('processFate', () => {
     ['idle, asked in vain', { status: 'idle_timeout', afterMs: 1, processAlive: false, seen }, 'crashed'],
     ['idle, and it listened', { status: 'idle_timeout', afterMs: 1, processAlive: true, seen }, 'retired'],
     ['cancelled', { status: 'cancelled', processAlive: true, seen }, 'retired'],
+    ['poisoned by a cancel', { status: 'permission_poisoned', cause: 'cancelled', seen }, 'retired'],
+    ['poisoned, because it does not read', { status: 'permission_poisoned', cause: 'unread', seen }, 'crashed'],
   ])('%s', (_, outcome, fate) => {
     expect(processFate(outcome)).toBe(fate);
   });

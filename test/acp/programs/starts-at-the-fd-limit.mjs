@@ -12,7 +12,7 @@ const start = () =>
     version: '0',
     clock: systemClock,
     log: silentLog,
-    permission: () => ({ outcome: 'cancelled' }),
+    permission: () => ({ requested() {}, turnCancelled() {}, turnOver() {}, stopping() {}, ended() {} }),
   });
 
 const before = await start();

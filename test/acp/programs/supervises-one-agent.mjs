@@ -16,7 +16,7 @@ const started = await startAgent({
   version: '0',
   clock: systemClock,
   log: silentLog,
-  permission: () => ({ outcome: 'cancelled' }),
+  permission: () => ({ requested() {}, turnCancelled() {}, turnOver() {}, stopping() {}, ended() {} }),
 });
 const { sessionId } = await started.process.newSession({ cwd: plan.cwd });
 void started.process.prompt({ sessionId, blocks: ['go'], idleTimeoutMs: 600_000, hardTimeoutMs: 600_000 });
