@@ -10,6 +10,8 @@ import { openCursors } from './actions/index.ts';
 import type { Cursors } from './actions/index.ts';
 import { openAgent, publicIdentity } from './agent.ts';
 import type { Agent, PublicIdentity } from './agent.ts';
+import { openControls } from './controls/index.ts';
+import type { Controls } from './controls/index.ts';
 import { openCredentials } from './credentials.ts';
 import { openDispatch } from './dispatch.ts';
 import { openFeed } from './feed/index.ts';
@@ -62,6 +64,7 @@ export interface BrokerOptions {
 interface Member {
   readonly agent: Agent;
   readonly feed: Feed;
+  readonly controls: Controls;
   readonly pursuit: Pursuit;
   readonly link: AgentLink;
 }
@@ -195,7 +198,10 @@ const CUT: Wire = {
 };
 
 async function closeMembers(members: readonly Member[]): Promise<void> {
-  for (const { pursuit } of members) pursuit.close();
+  for (const { pursuit, controls } of members) {
+    pursuit.close();
+    controls.close();
+  }
   await Promise.all(members.map(({ feed }) => feed.close()));
   await Promise.all(members.map(({ agent }) => agent.upstream.close()));
 }
@@ -240,7 +246,7 @@ function openMember(
   identity: PublicIdentity,
   { keyring, journal, cursors, relaySelf, registry: managed }: Shared,
 ): Omit<Member, 'link'> {
-  const { pubkey, attestation } = identity;
+  const { pubkey, owner, attestation } = identity;
   const signer = { pubkey, keyring, clock, ...(attestation === undefined ? {} : { attestation }) };
   const upstream = open({ url: relayUrl, pubkey, signAuth: authSigner(signer), clock: steadyClock, random, log });
   const self = (): Promise<Pubkey | undefined> => relaySelf.key();
@@ -251,7 +257,10 @@ function openMember(
     identity, community, upstream, publisher, keyring, cursors, managed, clock, steadyClock, log, isMember,
   });
   const pursuit = openPursuit({ clock: steadyClock, log, reconcile: () => journal.reconcile(agent.namespace) });
-  return { agent, feed, pursuit };
+  const controls = openControls({
+    agent: pubkey, owner, upstream, open: (payload) => keyring.open(pubkey, owner, payload), store, clock, steadyClock, log,
+  });
+  return { agent, feed, controls, pursuit };
 }
 
 function refuseTwins(identities: readonly AgentIdentity[]): void {

@@ -1,6 +1,7 @@
 /** One agent as the supervisor holds it (`AgentLink`): the broker's parts for this agent behind one door. */
 import type { VerifiedEvent } from '../nostr/index.ts';
 import type { Agent } from './agent.ts';
+import type { Controls } from './controls/index.ts';
 import type { Feed } from './feed/index.ts';
 import type { Journal } from './journal/index.ts';
 import { isMessageIn, openOwnMessages } from './own-message.ts';
@@ -11,6 +12,7 @@ import { frameBytes } from './telemetry/index.ts';
 export interface LinkOptions {
   readonly agent: Agent;
   readonly feed: Feed;
+  readonly controls: Controls;
   readonly journal: Journal;
   readonly sessions: Sessions;
   readonly endpoint: string;
@@ -19,7 +21,7 @@ export interface LinkOptions {
 /** How long `publishedIn` waits for actions under way and for the relay's word on records in doubt. */
 const PATIENCE_MS = 5_000;
 
-export function openLink({ agent, feed, journal, sessions, endpoint }: LinkOptions): AgentLink {
+export function openLink({ agent, feed, controls, journal, sessions, endpoint }: LinkOptions): AgentLink {
   const { identity, namespace, upstream, telemetry } = agent;
   return {
     pubkey: identity.pubkey,
@@ -48,6 +50,10 @@ export function openLink({ agent, feed, journal, sessions, endpoint }: LinkOptio
     },
     frameBytes,
     telemetry: () => telemetry.status(),
+    controls: (consumer) => {
+      controls.follow(consumer);
+    },
+    controlCounts: () => controls.counts(),
     status() {
       const lastError = upstream.lastError();
       return {

@@ -159,6 +159,29 @@ export interface TurnPublications {
   readonly undecided: boolean;
 }
 
+/**
+ * One control frame of NIP-AO: signed by the owner, for this agent, fresh (five minutes), opened, a JSON object with a
+ * string `type`. What its other members are is not looked at.
+ */
+export interface ControlFrame {
+  readonly eventId: EventId;
+  readonly sender: Pubkey;
+  readonly agent: Pubkey;
+  readonly createdAt: Seconds;
+  readonly receivedAt: Seconds;
+  readonly type: string;
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+/** Quick; what it begins it waits for itself. */
+export type ControlConsumer = (frame: ControlFrame) => void;
+
+/** Frames handed over, and those that were dropped: not the owner's, not for this agent, stale, seen before, garbage. */
+export interface ControlCounts {
+  readonly taken: number;
+  readonly ignored: number;
+}
+
 export interface AgentLink {
   readonly pubkey: Pubkey;
   /** Starts the feed. Exactly one consumer; a rejected promise is a bug of the consumer and stops this agent's feed. */
@@ -186,6 +209,9 @@ export interface AgentLink {
   /** The frame's plaintext in bytes, at its longest. Pure. What has more than 65,408 is not sent. */
   frameBytes(frame: ObserverFrame): number;
   telemetry(): TelemetryStatus;
+  /** Starts to listen to the owner. Exactly one consumer; a frame is handed over once, also over reconnects and restarts. */
+  controls(consumer: ControlConsumer): void;
+  controlCounts(): ControlCounts;
   status(): UpstreamStatus;
 }
 

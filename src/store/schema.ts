@@ -130,4 +130,14 @@ export const SUPERVISOR_SCHEMA: Migrations = [
   CREATE INDEX journal_reads ON journal (claimed_at_ms)
     WHERE action IN ('channel.read', 'storage.get') AND result IS NOT NULL
   `,
+  `
+  -- broker/controls: ids of control frames that were taken, so that none is obeyed twice; kept until a frame with its
+  -- stamp would be too old. Seconds are those of created_at.
+  CREATE TABLE control_frames (
+    agent TEXT NOT NULL,
+    event_id TEXT NOT NULL,
+    keep_until_sec INTEGER NOT NULL,
+    PRIMARY KEY (agent, event_id)
+  ) WITHOUT ROWID
+  `,
 ];

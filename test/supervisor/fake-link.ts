@@ -1,5 +1,5 @@
 /** An `AgentLink` whose relay is a list of events, whose journal is what the test says, and whose feed the test gives. */
-import type { AgentLink, FeedConsumer, FeedItem, FetchResult, ObserverFrame, OwnMessage, PublishOutcome, TurnPublications, UpstreamPhase } from '../../src/broker/index.ts';
+import type { AgentLink, ControlConsumer, ControlFrame, FeedConsumer, FeedItem, FetchResult, ObserverFrame, OwnMessage, PublishOutcome, TurnPublications, UpstreamPhase } from '../../src/broker/index.ts';
 import { matchesFilter } from '../../src/nostr/index.ts';
 import type { Filter, VerifiedEvent } from '../../src/nostr/index.ts';
 import { agent, someRoot } from './people.ts';
@@ -21,12 +21,15 @@ export interface FakeLink extends AgentLink {
   phase: UpstreamPhase;
   /** While it is there, `fetch` waits for it. */
   held: Promise<void> | undefined;
+  /** Hands a control frame to the consumer. */
+  order(frame: ControlFrame): void;
   /** Hands an item to the consumer, once there is one, and resolves when the feed may forget it. */
   give(item: FeedItem): Promise<void>;
 }
 
 export function fakeLink(stored: readonly VerifiedEvent[] = []): FakeLink {
   let sessions = 0;
+  let controls: ControlConsumer = () => undefined;
   let follow: (consumer: FeedConsumer) => void = () => undefined;
   const followed = new Promise<FeedConsumer>((resolve) => { follow = resolve; });
   const link: FakeLink = {
@@ -51,6 +54,9 @@ export function fakeLink(stored: readonly VerifiedEvent[] = []): FakeLink {
     },
     bindTurn: (sessionId, turn) => { link.calls.push(`bind ${sessionId} ${turn?.turnId ?? '-'}`); },
     closeSession: (sessionId) => { link.calls.push(`close ${sessionId}`); },
+    controls: (consumer) => { controls = consumer; },
+    controlCounts: () => ({ taken: 0, ignored: 0 }),
+    order: (frame) => { controls(frame); },
     async publishedIn({ turnId }) {
       link.calls.push(`published ${turnId}`);
       const [next = { events: [], undecided: false }] = link.publications;

@@ -1,5 +1,5 @@
 /**
- * One at a time, in order: what the subscriptions are handed. Says when so much waits that the socket should not be
+ * One at a time, in order, but for what is urgent: what the subscriptions are handed. Says when so much waits that the socket should not be
  * read, and when half of it is done. Nothing is ever dropped here.
  */
 export interface DeliveryOptions {
@@ -29,8 +29,10 @@ export class Delivery {
     this.#options = options;
   }
 
-  push(job: Job): void {
+  /** An `urgent` job is begun at once, past whatever waits. */
+  push(job: Job, urgent = false): void {
     if (this.#stopped) return;
+    if (urgent) return void this.#perform(job);
     this.#jobs.push(job);
     this.#measure();
     if (!this.#running) void this.#run();

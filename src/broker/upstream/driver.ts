@@ -277,8 +277,9 @@ class Driver implements Upstream {
   }
 
   #deliver(id: string, hand: (spec: SubscriptionSpec) => void | Promise<void>, event?: VerifiedEvent): void {
-    const incarnation = this.#subscriptions.get(id)?.incarnation;
-    if (incarnation === undefined) return;
+    const asked = this.#subscriptions.get(id);
+    if (asked === undefined) return;
+    const { incarnation } = asked;
     if (event !== undefined) this.#intake.handedOver(event, incarnation);
     this.#delivery.push(async () => {
       const subscription = this.#subscriptions.get(id);
@@ -289,7 +290,7 @@ class Driver implements Upstream {
         if (this.#subscriptions.get(id)?.incarnation === incarnation) this.unsubscribe(id);
         throw error;
       }
-    });
+    }, asked.spec.urgent);
   }
 
   #settle(ticket: number, settlement: Settlement): void {

@@ -16,7 +16,9 @@ export interface SubscriptionSpec {
    * any subscription waits until the promise has settled. A rejection is a bug of the subscriber and ends its
    * subscription.
    */
-  readonly onEvent: (event: VerifiedEvent, stored: boolean) => Promise<void>;
+  readonly onEvent: (event: VerifiedEvent, stored: boolean) => Promise<void> | void;
+  /** Handed its events as they come, past what other subscriptions wait for; `onEvent` is then quick and synchronous. */
+  readonly urgent?: boolean;
   /** Every EOSE, after the last stored event's promise has settled; the next event waits for a promise returned. */
   readonly onEose?: () => void | Promise<void>;
 }
