@@ -5,6 +5,7 @@ export const claude: AdapterProfile = {
   title: 'Claude Code',
   launch: { runs: 'command', command: 'claude-agent-acp', args: [] },
   standingRole: 'meta-append',
+  usage: { turn: ['usage'], session: ['cost'], input: 'without-cache' },
   docsUrl: 'https://github.com/agentclientprotocol/claude-agent-acp',
   notes: [
     'Without a settings file its mode is auto, in which it asks for no permission: set permissions.defaultMode.',

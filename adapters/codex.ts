@@ -5,6 +5,7 @@ export const codex: AdapterProfile = {
   title: 'Codex',
   launch: { runs: 'command', command: 'codex-acp', args: [] },
   standingRole: 'capability',
+  usage: { turn: ['usage'], session: [], input: 'without-cache' },
   docsUrl: 'https://github.com/agentclientprotocol/codex-acp',
   notes: [
     'Starts in the mode "agent" whatever its config file says; INITIAL_AGENT_MODE sets another.',

@@ -8,3 +8,5 @@ export { customAdapter } from './custom.ts';
 export { commandLine, scriptedModule } from './launch.ts';
 export type { CommandLine } from './launch.ts';
 export type { AdapterProfile, Launch, StandingRole } from './profile.ts';
+export { USAGE_BY_LOOKING } from './usage.ts';
+export type { SessionUsage, TurnUsage, UsageShape } from './usage.ts';

@@ -5,6 +5,7 @@ export const opencode: AdapterProfile = {
   title: 'opencode',
   launch: { runs: 'command', command: 'opencode', args: ['acp'] },
   standingRole: 'first-message',
+  usage: { turn: ['usage'], session: ['cost'], input: 'without-cache' },
   docsUrl: 'https://opencode.ai/docs/cli/acp/',
   notes: [
     'Runs MCP tools without asking; its own tools ask only where its permission settings say "ask".',

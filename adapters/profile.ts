@@ -1,3 +1,5 @@
+import type { UsageShape } from './usage.ts';
+
 /**
  * What is known of an agent program before it runs: how to start it, and how it takes its standing text.
  * Data only. What an agent can do beyond that, it says itself in its answer to initialize; a profile never overrules
@@ -10,6 +12,7 @@ export interface AdapterProfile {
   readonly title: string;
   readonly launch: Launch;
   readonly standingRole: StandingRole;
+  readonly usage: UsageShape;
   /** Where its makers say how to install and configure it. Absent for a program the operator brings. */
   readonly docsUrl?: string;
   /** What an operator should know, one sentence each. */

@@ -154,6 +154,7 @@ function agentOptions(
     ...(agent.instructions === undefined ? {} : { instructions: agent.instructions }),
     hint: agent.adapter.standingRole,
     permission: answerAtOnce(agent.permission),
+    usage: agent.adapter.usage,
     plan: (credential) => {
       recorder?.keepCredential(credential.token);
       const ours = own(credential);

@@ -12,6 +12,7 @@ import { AGENT_METHODS, CLIENT_METHODS } from '@agentclientprotocol/sdk';
 import type { AnyMessage } from '@agentclientprotocol/sdk';
 import { excerpt, unreachable } from '../model/index.ts';
 import type { Clock, Log } from '../model/index.ts';
+import type { UsageWord } from '../metrics/index.ts';
 import { isMembers, METHOD_NOT_FOUND, readFrame } from './frames.ts';
 import type { Frame, RpcId } from './frames.ts';
 import type { AcpLimits } from './limits.ts';
@@ -37,6 +38,8 @@ export interface ConnectionEvents {
   onUpdate(sessionId: string, update: Update): boolean;
   /** `line` is the request as it stood. It may be answered later; what is never answered waits. */
   onPermission(request: PermissionRequest, line: string, reply: PermissionReply): void;
+  /** What may tell of usage, in a turn or not. */
+  onUsage(sessionId: string, word: UsageWord): void;
   /** The line that answers the session's prompt was met; the call itself settles a little later. */
   onPromptAnswered(sessionId: string): void;
   /** The prompt's bytes have left us. */
@@ -119,6 +122,9 @@ export function openConnection({ write, events, limits, clock, log, onLine }: Co
   const handleUpdate = (params: unknown): void => {
     const { sessionId, update } = isMembers(params) ? params : {};
     const read = readUpdate(update);
+    // What the agent says and does is most of what it sends, and none of it tells of usage.
+    const isOther = read === undefined || read.type === 'other';
+    if (isOther && typeof sessionId === 'string') events.onUsage(sessionId, { type: 'update', update });
     if (typeof sessionId !== 'string' || read === undefined) {
       return log.debug('an update was skipped: unknown kind or shape');
     }
@@ -156,7 +162,8 @@ export function openConnection({ write, events, limits, clock, log, onLine }: Co
         const { sessionId } = isMembers(frame.params) ? frame.params : {};
         events.onFrame(typeof sessionId === 'string' ? sessionId : undefined);
         if (frame.type === 'request') return handleRequest(frame, text);
-        if (frame.method === CLIENT_METHODS.session_update) handleUpdate(frame.params);
+        if (frame.method === CLIENT_METHODS.session_update) return handleUpdate(frame.params);
+        if (typeof sessionId === 'string') events.onUsage(sessionId, { type: 'notice', method: frame.method, params: frame.params });
         return;
       }
       default:

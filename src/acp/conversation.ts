@@ -5,6 +5,7 @@
  * permission request is put to the desk of the process, which is told what turn it belongs to, and when that turn, or
  * the process, is on its end. A frame keeps alive the turn of the session it names, and every turn when it names none.
  */
+import type { UsageShape } from '../../adapters/index.ts';
 import { excerpt, within } from '../model/index.ts';
 import type { Clock, Log } from '../model/index.ts';
 import { isDirectory } from './child.ts';
@@ -35,6 +36,7 @@ import type { Redactor } from './redaction.ts';
 import type { CallResult } from './sdk-client.ts';
 import { newSessionParams, readSessionId, readStopReason } from './session-request.ts';
 import { Turn } from './turn.ts';
+import { UsageBook } from './usage.ts';
 import { afterReading } from './waiting.ts';
 
 /** Session ids remembered to notice one that is given twice; the oldest are forgotten. */
@@ -51,6 +53,8 @@ interface ConversationParts {
   readonly redacted: Redactor;
   /** Offered in every session. */
   readonly mcpServers: readonly StdioMcpServer[];
+  /** Where the agent tells what its turns have used. */
+  readonly usage: UsageShape;
   readonly onLine?: LineTap;
   /** The agent sent a frame. */
   readonly onHeard: () => void;
@@ -71,11 +75,13 @@ export class Conversation {
   readonly #turns = new Map<string, { readonly turn: Turn; readonly request: PromptRequest }>();
   readonly #sessions = new Set<string>();
   readonly #desk: PermissionDesk;
+  readonly #usage: UsageBook;
   #stopping = false;
   #over: ProcessEnd | undefined;
 
   constructor(parts: ConversationParts) {
     this.#parts = parts;
+    this.#usage = new UsageBook(parts.usage);
     const { write, limits, clock, log, onLine, onBroken } = parts;
     const events: ConnectionEvents = {
       onFrame: (sessionId) => {
@@ -84,6 +90,7 @@ export class Conversation {
       },
       onUpdate: (sessionId, update) => this.#turns.get(sessionId)?.turn.update(update) ?? false,
       onPermission: (request, line, reply) => { this.#ask(request, line, reply); },
+      onUsage: (sessionId, word) => { this.#usage.heard(sessionId, word); },
       onPromptAnswered: (sessionId) => {
         this.#turns.get(sessionId)?.turn.seal();
         parts.onTurnEnded();
@@ -142,7 +149,8 @@ export class Conversation {
     return turn.outcome.then((outcome) => {
       this.#turns.delete(sessionId);
       if (request.turnId !== undefined) this.#desk.turnOver(request.turnId);
-      return outcome;
+      const usage = this.#usage.end(sessionId);
+      return usage === undefined ? outcome : { ...outcome, seen: { ...outcome.seen, usage } };
     });
   }
 
@@ -185,7 +193,9 @@ export class Conversation {
     await afterReading();
     // Cancelled, or the process is being stopped: what is not sent does no work that nobody waits for.
     if (this.#isStopping() || !turn.open()) return;
+    this.#usage.begin(sessionId);
     const called = await this.connection.calls.prompt({ sessionId, prompt, ...(turnId !== undefined && { _meta: { skep: { turnId } } }) });
+    if (called.status === 'result') this.#usage.heard(sessionId, { type: 'answer', result: called.result });
     // Whatever it is called, we made it end: the end of the process tells the turn, and its work is not taken for done.
     if (this.#isStopping()) return;
     switch (called.status) {
@@ -221,6 +231,7 @@ export class Conversation {
         if (sessionId === undefined || !this.#remember(sessionId)) {
           return { ok: false, code: 'error', rpcCode: INTERNAL_ERROR, detail: `session/new: ${problem}` };
         }
+        this.#usage.opened(sessionId);
         return { ok: true, sessionId };
       }
     }

@@ -22,7 +22,12 @@ export function initializeParams(version: string): InitializeRequest {
   return {
     protocolVersion: PROTOCOL_VERSION,
     // The agent has its own file system and terminal: skep lends it none.
-    clientCapabilities: { fs: { readTextFile: false, writeTextFile: false }, terminal: false },
+    clientCapabilities: {
+      fs: { readTextFile: false, writeTextFile: false },
+      terminal: false,
+      // goose tells of usage only to whoever asks for it; to others it is a member they do not know.
+      _meta: { goose: { customNotifications: true } },
+    },
     clientInfo: { name: 'skep', version },
   };
 }

@@ -1,3 +1,5 @@
+import type { ObservedUsage } from '../metrics/index.ts';
+
 /**
  * What a running agent program is to the supervisor: one process, its sessions, one call at a time each with a
  * deadline of ours. Everything that waits settles when the process ends.
@@ -72,6 +74,8 @@ export interface TurnOutput {
   readonly thoughts: number;
   readonly toolCalls: number;
   readonly updates: number;
+  /** What the turn has used, where the agent told anything of it. */
+  readonly usage?: ObservedUsage;
 }
 
 export interface PromptRequest {

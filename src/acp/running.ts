@@ -1,6 +1,8 @@
 /**
  * A started program with everything attached to it: framing on its pipes, its sessions, its end. Wiring alone.
  */
+import { USAGE_BY_LOOKING } from '../../adapters/index.ts';
+import type { UsageShape } from '../../adapters/index.ts';
 import type { Clock, Log } from '../model/index.ts';
 import type { Store } from '../store/index.ts';
 import type { Child } from './child.ts';
@@ -32,6 +34,7 @@ interface RunningParts {
   readonly limits: AcpLimits;
   readonly store?: Store;
   readonly onLine?: LineTap;
+  readonly usage?: UsageShape;
 }
 
 export interface Running {
@@ -43,7 +46,7 @@ export interface Running {
 }
 
 /** Call it in the turn of the event loop that started the child: it attaches the readers of its pipes. */
-export function attach({ child, plan, permission, clock, log, limits, store, onLine }: RunningParts): Running {
+export function attach({ child, plan, permission, clock, log, limits, store, onLine, usage = USAGE_BY_LOOKING }: RunningParts): Running {
   const table = processTable();
   const leader = identify(child.pid);
   const redacted = redactorFor(plan.env);
@@ -79,6 +82,7 @@ export function attach({ child, plan, permission, clock, log, limits, store, onL
     limits,
     redacted,
     mcpServers: plan.mcpServers ?? [],
+    usage,
     onHeard: watch.heard,
     onTurnEnded: watch.turnEnded,
     onOddStop: (found) => {

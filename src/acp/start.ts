@@ -2,6 +2,7 @@
  * Starts an agent program and hands it out when it has answered `initialize`; five kinds of failure before that are
  * told apart. Puts the parts together and decides nothing of its own.
  */
+import type { UsageShape } from '../../adapters/index.ts';
 import { excerpt, later, unreachable, within } from '../model/index.ts';
 import type { Clock, Log, Milliseconds } from '../model/index.ts';
 import type { Store } from '../store/index.ts';
@@ -22,6 +23,8 @@ export interface StartOptions {
   readonly plan: LaunchPlan;
   /** What the adapter's profile knows about its standing text. */
   readonly hint: StandingHint;
+  /** Where it tells what its turns have used. Absent: wherever it does. */
+  readonly usage?: UsageShape;
   /** Our own version, for `clientInfo`. */
   readonly version: string;
   readonly permission: OpenPermissionDesk;

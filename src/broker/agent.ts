@@ -10,6 +10,8 @@ import type { Namespace } from './journal/index.ts';
 import type { Keyring } from './keyring.ts';
 import { openLines } from './lines.ts';
 import type { Registry } from './managed/index.ts';
+import { openMetrics } from './metrics.ts';
+import type { Metrics } from './metrics.ts';
 import type { AgentIdentity } from './ports.ts';
 import type { Publisher } from './publish.ts';
 import type { Session } from './sessions.ts';
@@ -48,6 +50,7 @@ export interface Agent {
   readonly publisher: Publisher;
   readonly memory: StoredMemory;
   readonly telemetry: Telemetry;
+  readonly metrics: Metrics;
   /**
    * Configured, where channels are, and not known to be left. As long as membership is not known the relay decides, at
    * each read and publication.
@@ -106,6 +109,9 @@ export function openAgent(options: AgentOptions): Agent {
     publisher,
     memory: openStoredMemory(keyring, pubkey),
     telemetry,
+    metrics: openMetrics({
+      pubkey, owner, seal: withOwner.seal, sign: (template) => keyring.sign(pubkey, template), upstream, steadyClock, log,
+    }),
     // NIP-BA "Session and transport": authorization includes current membership, also for a stored result.
     permits: (channelId) => (identity.channels?.includes(channelId) ?? true) && isMember(channelId) !== false,
     begin(session) {

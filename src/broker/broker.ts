@@ -104,6 +104,7 @@ export async function openBroker(options: BrokerOptions): Promise<Broker> {
       members.delete(pubkey);
       sessions.closeOf(pubkey);
       await member.agent.telemetry.close(0);
+      await member.agent.metrics.close(0);
       await closeMembers([member]);
       keyring.forget(pubkey);
     },
@@ -165,7 +166,7 @@ export async function openBroker(options: BrokerOptions): Promise<Broker> {
     const endMs = later(steadyClock.now(), graceMs);
     await hosts.close(graceMs);
     const left = Math.max(0, endMs - steadyClock.now());
-    await Promise.all([...members.values()].map(({ agent }) => agent.telemetry.close(left)));
+    await Promise.all([...members.values()].flatMap(({ agent }) => [agent.telemetry.close(left), agent.metrics.close(left)]));
     await managed.roster.close();
     sessions.closeAll();
     relaySelf.close();

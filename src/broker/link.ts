@@ -54,6 +54,9 @@ export function openLink({ agent, feed, controls, journal, sessions, endpoint }:
       controls.follow(consumer);
     },
     controlCounts: () => controls.counts(),
+    metric: ({ plaintext, at }) => {
+      agent.metrics.publish(plaintext, at);
+    },
     status() {
       const lastError = upstream.lastError();
       return {

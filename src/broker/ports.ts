@@ -2,7 +2,7 @@
  * What the broker is to the rest of the house. The supervisor holds an `AgentLink` for each agent: a feed in, reads,
  * the few messages skep itself writes, and credentials for agent processes. No key, socket or signature crosses here.
  */
-import type { ChannelId, EventId, Pubkey, Refusal, Seconds } from '../model/index.ts';
+import type { ChannelId, EventId, Milliseconds, Pubkey, Refusal, Seconds } from '../model/index.ts';
 import type { Filter, Tag, VerifiedEvent } from '../nostr/index.ts';
 
 /** Who an agent is to the broker. `secretKey` is 32 bytes and is held by the broker alone. */
@@ -212,7 +212,15 @@ export interface AgentLink {
   /** Starts to listen to the owner. Exactly one consumer; a frame is handed over once, also over reconnects and restarts. */
   controls(consumer: ControlConsumer): void;
   controlCounts(): ControlCounts;
+  /** Tells the owner what a turn has used (NIP-AM). Returns at once, never throws; nobody learns what came of it. */
+  metric(metric: SealedMetric): void;
   status(): UpstreamStatus;
+}
+
+/** `plaintext` is the payload of a kind 44200 event; only the owner reads it. `at` is its timestamp. */
+export interface SealedMetric {
+  readonly plaintext: string;
+  readonly at: Milliseconds;
 }
 
 /** What an operator orders for a program that skep does not run. Members that are absent leave all that the agent may. */

@@ -1,4 +1,5 @@
 /** What an agent's driver is given: its settings from the config, and its doors. */
+import type { UsageShape } from '../../adapters/index.ts';
 import type { LaunchPlan, OpenPermissionDesk, StandingHint } from '../acp/index.ts';
 import type { AgentLink, SessionCredential } from '../broker/index.ts';
 import type { Clock, Log, Pubkey, Random } from '../model/index.ts';
@@ -25,6 +26,8 @@ export interface AgentOptions {
   readonly managedBy?: Pubkey;
   readonly hint: StandingHint;
   readonly permission: OpenPermissionDesk;
+  /** Where the program tells what its turns have used. */
+  readonly usage?: UsageShape;
   /** The whole launch of one process, its credential included. */
   readonly plan: (credential: SessionCredential) => LaunchPlan;
   readonly link: AgentLink;

@@ -20,12 +20,14 @@ export class Pool {
   readonly #slots: readonly Slot[];
 
   constructor(options: AgentOptions, onChange: (change: SlotChange) => void) {
-    const { version, link, steadyClock: clock, random, log, store, plan, hint, permission } = options;
+    const { version, link, steadyClock: clock, random, log, store, plan, hint, usage, permission } = options;
     const changed = (change: SlotChange): void => {
       tell(change, options);
       onChange(change);
     };
-    const newSlot = (): Slot => new Slot({ version, link, clock, random, log, store, plan, hint, permission, onChange: changed });
+    const newSlot = (): Slot => new Slot({
+      version, link, clock, random, log, store, plan, hint, ...(usage && { usage }), permission, onChange: changed,
+    });
     this.#slots = Array.from({ length: options.processes }, newSlot);
   }
 

@@ -4,6 +4,7 @@
  *
  *   backoff or broken (the breaker waits) → starting → idle ⇄ busy → the process ends → backoff …    stopping is for good
  */
+import type { UsageShape } from '../../adapters/index.ts';
 import { newBreaker, nextStartAt, startAgent, stepBreaker } from '../acp/index.ts';
 import type { BreakerInput, BreakerState, LaunchPlan, OpenPermissionDesk, ProcessEnd, StandingHint } from '../acp/index.ts';
 import type { AgentLink, SessionCredential } from '../broker/index.ts';
@@ -21,6 +22,7 @@ export interface SlotOptions {
   readonly plan: (credential: SessionCredential) => LaunchPlan;
   readonly hint: StandingHint;
   readonly permission: OpenPermissionDesk;
+  readonly usage?: UsageShape;
   readonly onChange: (change: SlotChange) => void;
 }
 
@@ -93,10 +95,12 @@ export class Slot {
   }
 
   async #live(): Promise<void> {
-    const { link, clock, random, log, store, plan, hint, permission, version, onChange } = this.#options;
+    const { link, clock, random, log, store, plan, hint, usage, permission, version, onChange } = this.#options;
     const { signal } = this.#stopping;
     const credential = link.openSession();
-    const started = await startAgent({ plan: plan(credential), hint, version, permission, clock, log, store, signal });
+    const started = await startAgent({
+      plan: plan(credential), hint, ...(usage && { usage }), version, permission, clock, log, store, signal,
+    });
     if (!started.ok) {
       link.closeSession(credential.sessionId);
       if (signal.aborted) return;

@@ -13,6 +13,7 @@ import { gatherFacts } from './facts.ts';
 import type { Flight } from './flight.ts';
 import type { Ending } from './inbox/machine.ts';
 import type { LaneSession } from './life.ts';
+import { tellMetric } from './metrics.ts';
 import { decidedPublication } from './publication.ts';
 import { NOT_BEGUN, processFate, settle, settleRefused } from './settle.ts';
 import { speak } from './speak.ts';
@@ -47,17 +48,18 @@ export async function runTurn(work: TurnWork): Promise<TurnReport> {
   const input = turnInput(batch, facts, session.standing, standingRole(session));
   if (!flight.mayPrompt(session.sessionId)) return { ending: NOT_BEGUN, outcome: 'not begun', published: [] };
   life.bind({ turnId: batch.turnId, channelId: batch.channelId });
-  const outcome = ofOurs(flight, await prompt(work, session, input));
+  const outcome = await prompt(work, session, input);
   life.bind(undefined);
   return conclude(work, session, input, outcome);
 }
 
 async function prompt({ options, flight }: TurnWork, session: LaneSession, input: TurnInput): Promise<PromptOutcome> {
+  const { sessionId } = session;
   const { batch, life: { process } } = flight;
   const output = compileTurn(input);
   const { blocks, envelope, manifest } = output;
-  return process.prompt({
-    sessionId: session.sessionId,
+  const outcome = ofOurs(flight, await process.prompt({
+    sessionId,
     blocks,
     turnId: batch.turnId,
     idleTimeoutMs: options.idleTimeoutMs,
@@ -72,7 +74,9 @@ async function prompt({ options, flight }: TurnWork, session: LaneSession, input
         interrupted: batch.entries.some((entry) => entry.interrupted),
       });
     },
-  });
+  }));
+  tellMetric({ options, batch, sessionId, outcome, manifest });
+  return outcome;
 }
 
 async function conclude(work: TurnWork, session: LaneSession, input: TurnInput, outcome: PromptOutcome): Promise<TurnReport> {

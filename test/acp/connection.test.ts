@@ -38,6 +38,7 @@ function bench({
     events: {
       onFrame: (sessionId) => told.push(`frame ${sessionId ?? '-'}`),
       onUpdate: (sessionId, update) => told.push(`update ${sessionId} ${update.type}`) > 0,
+      onUsage: (sessionId, { type }) => told.push(`usage ${sessionId} ${type}`),
       onPermission: ({ id, sessionId }, _line, reply) => {
         told.push(`permission ${JSON.stringify(id)} ${sessionId}`);
         void reply({ outcome: 'cancelled' });
@@ -133,6 +134,21 @@ describe('requests of the agent', () => {
       ]);
     },
   );
+});
+
+describe('what may tell of usage', () => {
+  it('is an update that is no speech, or a notification that ACP does not know, of a session', () => {
+    const at = bench();
+    const other = { sessionUpdate: 'usage_update', used: 1, size: 2 };
+    at.receive(
+      update('s'),
+      { method: 'session/update', params: { sessionId: 's', update: other } },
+      { method: '_vendor/usage', params: { sessionId: 's', used: 1 } },
+      { method: 'session/update', params: { update: other } },
+      { method: '_vendor/usage', params: { used: 1 } },
+    );
+    expect(at.told.filter((word) => word.startsWith('usage'))).toEqual(['usage s update', 'usage s notice']);
+  });
 });
 
 describe('what is for nobody', () => {

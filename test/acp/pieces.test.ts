@@ -180,7 +180,7 @@ describe('initialize', () => {
   it('asks for version 1 and offers nothing', () => {
     expect(initializeParams('1.2.3')).toEqual({
       protocolVersion: 1,
-      clientCapabilities: { fs: { readTextFile: false, writeTextFile: false }, terminal: false },
+      clientCapabilities: { fs: { readTextFile: false, writeTextFile: false }, terminal: false, _meta: { goose: { customNotifications: true } } },
       clientInfo: { name: 'skep', version: '1.2.3' },
     });
   });

@@ -146,7 +146,7 @@ describe('a start', () => {
       method: 'initialize',
       params: {
         protocolVersion: 1,
-        clientCapabilities: { fs: { readTextFile: false, writeTextFile: false }, terminal: false },
+        clientCapabilities: { fs: { readTextFile: false, writeTextFile: false }, terminal: false, _meta: { goose: { customNotifications: true } } },
         clientInfo: { name: 'skep', version: '1.2.3' },
       },
     });

@@ -12,6 +12,8 @@ export interface FakeLink extends AgentLink {
   readonly said: OwnMessage[];
   /** What the owner was told, in order. */
   readonly told: ObserverFrame[];
+  /** The payloads of the turn metrics, in order. */
+  readonly metrics: string[];
   /** What was asked of credentials and of the journal, in order: `open s1`, `bind s1 <turn>`, `bind s1 -`, `close s1`, `published <turn>`. */
   readonly calls: string[];
   /** The answers of `publishedIn`, one after the other; the last one stays. */
@@ -33,7 +35,7 @@ export function fakeLink(stored: readonly VerifiedEvent[] = []): FakeLink {
   let follow: (consumer: FeedConsumer) => void = () => undefined;
   const followed = new Promise<FeedConsumer>((resolve) => { follow = resolve; });
   const link: FakeLink = {
-    pubkey: agent.pubkey, stored: [...stored], asked: [], said: [], told: [], calls: [], publications: [{ events: [], undecided: false }],
+    pubkey: agent.pubkey, stored: [...stored], asked: [], said: [], told: [], metrics: [], calls: [], publications: [{ events: [], undecided: false }],
     answers: true, phase: 'ready', held: undefined, follow,
     give: async (item) => (await followed)(item),
     async fetch(filters): Promise<FetchResult> {
@@ -66,6 +68,7 @@ export function fakeLink(stored: readonly VerifiedEvent[] = []): FakeLink {
     tell: (frame) => { link.told.push(frame); },
     frameBytes: ({ payload }) => Buffer.byteLength(payload),
     telemetry: () => ({ sent: link.told.length, waiting: 0, dropped: 0, tooLong: 0, refused: 0 }),
+    metric: ({ plaintext }) => { link.metrics.push(plaintext); },
     status: () => ({ agent: agent.pubkey, url: 'ws://127.0.0.1:1', phase: link.phase, attempts: 0, channels: [] }),
   };
   return link;
