@@ -40,7 +40,6 @@ export const MAX_WAITING = 512;
 interface Waiting {
   readonly event: VerifiedEvent;
   readonly untilMs: Milliseconds;
-  over: boolean;
   wake?: () => void;
 }
 
@@ -51,7 +50,6 @@ export function openMetrics(options: MetricsOptions): Metrics {
   let drained: (() => void) | undefined;
 
   function end(one: Waiting): void {
-    one.over = true;
     one.wake?.();
     waiting.delete(one);
     if (waiting.size === 0) drained?.();
@@ -63,9 +61,9 @@ export function openMetrics(options: MetricsOptions): Metrics {
   }
 
   async function pursue(one: Waiting): Promise<void> {
-    for (let pauseMs = FIRST_PAUSE_MS; !one.over; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
+    for (let pauseMs = FIRST_PAUSE_MS; waiting.has(one); pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
       const outcome = await upstream.publish(one.event, { timeoutMs: ANSWER_MS });
-      if (one.over) return;
+      if (!waiting.has(one)) return;
       if (outcome.status === 'accepted') return end(one);
       if (outcome.status === 'rejected') return giveUp(one, outcome.reason);
       const againMs = later(steadyClock.now(), pauseMs);
@@ -86,7 +84,7 @@ export function openMetrics(options: MetricsOptions): Metrics {
       if (sealing?.ok !== true) return log.warn('a turn metric could not be sealed', { agent: pubkey, bytes: plaintext.length });
       const tags = [['p', owner], ['agent', pubkey]];
       const event = sign({ kind: METRIC_KIND, tags, content: sealing.payload, created_at: secondsOf(at) });
-      const one: Waiting = { event, untilMs: later(steadyClock.now(), GIVE_UP_MS), over: false };
+      const one: Waiting = { event, untilMs: later(steadyClock.now(), GIVE_UP_MS) };
       waiting.add(one);
       const [oldest] = waiting;
       if (waiting.size > MAX_WAITING && oldest !== undefined) giveUp(oldest, `more than ${MAX_WAITING} wait`);

@@ -39,6 +39,7 @@ export function stopReasonOf(outcome: PromptOutcome): MetricStopReason {
     case 'idle_timeout':
     case 'hard_timeout':
     case 'process_ended':
+    case 'permission_poisoned':
       return 'error';
     default:
       return unreachable(outcome);

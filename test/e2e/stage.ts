@@ -38,6 +38,8 @@ export interface Stage {
   readonly channelId: string;
   readonly agent: string;
   readonly owner: Client;
+  /** What an owner's client opens sealed events with. */
+  readonly ownerKey: Uint8Array;
   readonly notes: readonly Note[];
   /** Messages of the agent as the owner's client received them, in order of arrival. */
   readonly answers: readonly Event[];
@@ -100,7 +102,7 @@ export async function openStage({ rules, agent = [], adapter, environment = {}, 
   };
   follow(owner);
   return {
-    directory, gates, channelId, agent: agentPubkey, owner, notes, answers, watch, running,
+    directory, gates, channelId, agent: agentPubkey, owner, ownerKey, notes, answers, watch, running,
     async join(name, secretKey = generateSecretKey()) {
       await owner.publish(9000, { content: '', tags: [['h', channelId], ['p', getPublicKey(secretKey)]] });
       return arrive(name, secretKey);

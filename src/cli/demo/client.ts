@@ -3,6 +3,7 @@
  * skep; what it sees is what any client would see.
  */
 import { finalizeEvent, generateSecretKey, getPublicKey, verifyEvent } from 'nostr-tools/pure';
+import type { Filter } from 'nostr-tools/filter';
 import type { Event, EventTemplate, VerifiedEvent } from 'nostr-tools/pure';
 import { Relay, useWebSocketImplementation } from 'nostr-tools/relay';
 import WebSocket from 'ws';
@@ -54,9 +55,14 @@ export class Client {
 
   /** Calls back for each stored and each new message of the channel whose signature is good. */
   listen(channelId: string, onMessage: (event: Event) => void): void {
-    this.#relay.subscribe([{ 'kinds': [9], '#h': [channelId] }], {
+    this.follow({ 'kinds': [9], '#h': [channelId] }, onMessage);
+  }
+
+  /** The same for any filter. */
+  follow(filter: Filter, onEvent: (event: Event) => void): void {
+    this.#relay.subscribe([filter], {
       onevent: (event) => {
-        if (verifyEvent(event)) onMessage(event);
+        if (verifyEvent(event)) onEvent(event);
       },
     });
   }
