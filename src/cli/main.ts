@@ -13,6 +13,7 @@ import { initVerb } from './init.ts';
 import { mcpVerb } from './mcp.ts';
 import { ofOpenFiles } from './open-files.ts';
 import { tell } from './print.ts';
+import { ownerVerb } from './owner.ts';
 import { relayVerb } from './relay.ts';
 import { replayVerb } from './replay.ts';
 import { sessionVerb } from './session.ts';
@@ -67,7 +68,7 @@ function composeProgram(): Command {
     })
     .addHelpText('after', `\n${EXIT_CODES}`);
   const verbs = [
-    initVerb, upVerb, statusVerb, sessionVerb, relayVerb, demoVerb, callVerb, mcpVerb, compileVerb, explainVerb, replayVerb,
+    initVerb, upVerb, statusVerb, sessionVerb, ownerVerb, relayVerb, demoVerb, callVerb, mcpVerb, compileVerb, explainVerb, replayVerb,
     fixturesVerb,
   ];
   for (const verb of verbs) verb(program);
@@ -96,5 +97,7 @@ const EXIT_CODES = `Exit codes:
   10   skep call: the action was refused and had no effects
   11   skep call: the action may have had effects
   12   skep call: no verdict
+  13   skep owner: nothing waits for what was ordered, or more than one thing does
+  14   skep owner: it was sent, and no answer came in time
   70   a bug in skep
   130  forced by a second SIGINT (129 SIGHUP, 143 SIGTERM)`;

@@ -17,13 +17,19 @@ const MISSING = 'does not exist';
 export function readKeyFile(
   path: string, writtenPath: string,
 ): Read<{ readonly secretKey: Uint8Array; readonly pubkey: Pubkey }> {
+  const read = readSecretFile(path, writtenPath);
+  if (!read.ok) return read;
+  const key = parseSecretKey(read.text);
+  return key.ok ? key : no(`${shown(keyFileName(writtenPath))}: ${key.detail}`);
+}
+
+/** The text of a file that only its owner may read; what stands in it is for the caller to judge. */
+export function readSecretFile(path: string, writtenPath: string): Read<{ readonly text: string }> {
   const label = keyFileName(writtenPath);
   const read = readSmallFile(path, label, MAX_KEY_FILE_BYTES);
   if (!read.ok) return read;
   const open = othersMayRead(read.stats, label);
-  if (open !== undefined) return no(open);
-  const key = parseSecretKey(read.text);
-  return key.ok ? key : no(`${shown(label)}: ${key.detail}`);
+  return open === undefined ? { ok: true, text: read.text } : no(open);
 }
 
 /** Why a secret in that file is none any more, or undefined. */

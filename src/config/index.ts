@@ -8,3 +8,4 @@ export { loadConfig } from './load.ts';
 export type { Machine } from './load.ts';
 export type { AgentConfig, Config, EmbeddedChannel, PermissionMode, RelayConfig, RespondTo } from './config.ts';
 export { formatDuration, parseDuration } from './duration.ts';
+export { readSecretFile } from './files.ts';

@@ -37,6 +37,10 @@ export const FAILURES = {
   call_uncertain: { exit: 11 },
   /** No verdict on an action. */
   call_transport: { exit: 12 },
+  /** Nothing waits for what the owner ordered, more than one thing does, or it is over. */
+  nothing_waits: { exit: 13 },
+  /** An order of the owner was sent, and nobody said what came of it. */
+  unanswered: { exit: 14 },
   /** An agent program could not be started or did not behave; `AgentFailure` says how. */
   agent: { exit: 1 },
   /** The relay did not answer, or answered no. */

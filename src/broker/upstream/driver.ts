@@ -58,6 +58,8 @@ class Driver implements Upstream {
   #inputs: Input[] = [];
   #running = false;
   #serial = 0;
+  /** The latest call for a signature: an earlier one's answer is for nothing. */
+  #signing = 0;
   #dropped = 0;
 
   constructor(url: string, options: UpstreamOptions) {
@@ -258,14 +260,29 @@ class Driver implements Upstream {
   }
 
   #sign(challenge: string): void {
+    const socket = this.#socket;
+    this.#signing = this.#next();
+    const mine = this.#signing;
+    const current = (act: () => void): void => {
+      if (this.#socket === socket && this.#signing === mine) act();
+    };
     try {
-      const event = this.#options.signAuth(challenge, this.url);
-      this.#feed({ type: 'signed', eventId: event.id, text: authText(event) });
+      const signed = this.#options.signAuth(challenge, this.url);
+      if (!(signed instanceof Promise)) this.#signed(signed);
+      else signed.then((event) => current(() => this.#signed(event)), (error: unknown) => current(() => this.#unsigned(error)));
     } catch (error) {
-      this.#options.log.error('relay: the AUTH event could not be signed', { agent: this.#options.pubkey, error });
-      this.#take()?.destroy();
-      this.#feed({ type: 'lost', reason: 'AUTH could not be signed', chance: this.#options.random.fraction() });
+      this.#unsigned(error);
     }
+  }
+
+  #signed(event: VerifiedEvent): void {
+    this.#feed({ type: 'signed', eventId: event.id, text: authText(event) });
+  }
+
+  #unsigned(error: unknown): void {
+    this.#options.log.error('relay: the AUTH event could not be signed', { agent: this.#options.pubkey, error });
+    this.#take()?.destroy();
+    this.#feed({ type: 'lost', reason: 'AUTH could not be signed', chance: this.#options.random.fraction() });
   }
 
   #request(id: string): void {

@@ -60,8 +60,11 @@ export interface UpstreamOptions {
   /** A ws or wss URL in any spelling; anything else throws, because the configuration refuses it before. */
   readonly url: string;
   readonly pubkey: Pubkey;
-  /** The signed kind-22242 event for a challenge; `relayUrl` is the normal form. */
-  readonly signAuth: (challenge: string, relayUrl: string) => VerifiedEvent;
+  /**
+   * The signed kind-22242 event for a challenge; `relayUrl` is the normal form. A promise where the key is elsewhere: an
+   * answer that comes when the socket or the challenge is another one is not sent.
+   */
+  readonly signAuth: (challenge: string, relayUrl: string) => VerifiedEvent | Promise<VerifiedEvent>;
   /** For deadlines alone, so one that nobody sets. */
   readonly clock: Clock;
   readonly random: Random;

@@ -29,6 +29,21 @@ describe('NIP-42', () => {
     expect(upstream.phase()).toBe('ready');
   });
 
+  it('waits for a signature that is made elsewhere, and sends none that is for an earlier challenge', async () => {
+    const relay = await relayOf();
+    const asked: { readonly challenge: string; readonly sign: (event: VerifiedEvent) => void }[] = [];
+    const upstream = connect(relay.url, { signAuth: (challenge) => new Promise((done) => { asked.push({ challenge, sign: done }); }) });
+    const connection = await ready(relay, upstream);
+    connection.send('AUTH', 'first');
+    connection.send('AUTH', 'second');
+    await until(() => asked.length === 2);
+    for (const { challenge, sign: done } of asked) done(sign(agent, { kind: 22_242, tags: [['challenge', challenge]] }));
+    expect((await connection.got('AUTH'))[1]).toMatchObject({ tags: [['challenge', 'second']] });
+    await authenticate(connection);
+    await until(() => upstream.phase() === 'ready');
+    expect(connection.all('AUTH')).toHaveLength(1);
+  });
+
   it('works without a challenge, and waits 250 ms for one', async () => {
     const relay = await relayOf(new Shelf().manner);
     const upstream = connect(relay.url);

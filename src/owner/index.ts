@@ -1,0 +1,14 @@
+/**
+ * The owner's side of NIP-AO: watching agents, deciding their requests, giving them orders.
+ * in: src/model, src/nostr, src/cards, the relay connection of src/broker; the owner's key, a relay URL, agents.
+ * out: keys, the desk, what is ordered at it, and what it knows. Holds the owner's key, in a process of its own: never in
+ * that of a supervisor.
+ */
+export { decide, MIN_PREFIX_CHARACTERS, order } from './decide.ts';
+export type { Decided, OrderRefusal } from './decide.ts';
+export { openDesk } from './desk.ts';
+export type { Desk } from './desk.ts';
+export { openLocalKey } from './key.ts';
+export type { OwnerKey } from './key.ts';
+export { decidable } from './view/index.ts';
+export type { Note, Permission } from './view/index.ts';

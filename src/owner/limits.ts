@@ -1,0 +1,14 @@
+/** Every bound of the owner's desk, with its unit and its reason. */
+
+/** From the start until what is stored has been read; beyond it the relay has not answered. */
+export const OPEN_TIMEOUT_MS = 15_000;
+/** One question to the relay while the desk is open. */
+export const FETCH_TIMEOUT_MS = 5_000;
+/** Publication of a control frame: ephemeral, so the connection itself waits 3 s for an answer after it was sent. */
+export const PUBLISH_TIMEOUT_MS = 10_000;
+/** Cards are looked for this far back: 300 s that one may live, and authors' clocks. */
+export const CARD_WINDOW_SEC = 900;
+/** Stored cards and edits that are asked for at once. */
+export const MAX_STORED_CARDS = 500;
+/** After a `sent` the card or the answer itself follows at once; when it does not, `sent` is all that is known. */
+export const AFTER_SENT_MS = 3_000;
