@@ -89,20 +89,27 @@ export function readRequest(bytes: Uint8Array, limits: BodyLimits = REQUEST_LIMI
   if (!json.ok) return refuse('invalid_request', json.detail);
   const top = json.value;
   if (top.type !== 'object') return invalid(mismatch('body', describe(top), 'an object'));
+  const whole = readWhole(top, json.flaw);
+  if (whole.ok) return { ok: true, request: requestOf(whole.value), digest: digestOf(bytes) };
   const id = readSole(top, 'requestId', requestIdField);
   if (!id.ok) return invalid(id);
-  const read = readEnvelope(top, json.flaw);
-  return read.ok ? { ok: true, request: read.value, digest: digestOf(bytes) } : { ...read, requestId: id.value };
+  return { ...(strangenessOf(top) ?? invalid(whole)), requestId: id.value };
+}
+
+/** By the shape of the action it names, which leaves nothing to be asked of a request that has it. */
+function readWhole(top: JsonObject, flaw: string | undefined): Reading<Uncorrelated> {
+  if (flaw !== undefined) return { ok: false, detail: flaw };
+  const action = readSole(top, 'action', string);
+  if (!action.ok) return action;
+  const name = actionNamed(action.value);
+  return name === undefined ? strangeAction(action.value) : envelopeOf(name).read(top, '');
 }
 
 /**
- * The order of the checks: a strange protocol version may have other rules for everything below it, a strange action
- * another shape, so each is answered before the members it governs are looked at.
+ * The order of what is told: a strange protocol version may have other rules for everything below it, a strange action
+ * another shape, so each is answered before what is wrong with the members it governs.
  */
-function readEnvelope(
-  top: JsonObject,
-  flaw: string | undefined,
-): { readonly ok: true; readonly value: BrokerRequest } | Refusal<RequestCode> {
+function strangenessOf(top: JsonObject): Refusal<RequestCode> | undefined {
   const protocol = readSole(top, 'protocolVersion', u16);
   if (!protocol.ok) return invalid(protocol);
   if (protocol.value !== VERSION) {
@@ -110,16 +117,12 @@ function readEnvelope(
   }
   const action = readSole(top, 'action', string);
   if (!action.ok) return invalid(action);
-  const name = actionNamed(action.value);
-  if (name === undefined) return unknownAction(action.value);
+  if (actionNamed(action.value) === undefined) return unknownAction(action.value);
   const actionVersion = readSole(top, 'actionVersion', u16);
   if (!actionVersion.ok) return invalid(actionVersion);
-  if (actionVersion.value !== VERSION) {
-    return refuse('unsupported_action_version', `actionVersion: found ${actionVersion.value}, expected ${VERSION}`);
-  }
-  if (flaw !== undefined) return refuse('invalid_request', flaw);
-  const whole = envelopeOf(name).read(top, '');
-  return whole.ok ? { ok: true, value: requestOf(whole.value) } : invalid(whole);
+  return actionVersion.value === VERSION
+    ? undefined
+    : refuse('unsupported_action_version', `actionVersion: found ${actionVersion.value}, expected ${VERSION}`);
 }
 
 /** A member that stands exactly once; a repeated one says nothing. */
@@ -167,5 +170,9 @@ export function writeUntypedRequest(draft: UntypedDraft): RequestWriting {
 }
 
 function unknownAction(text: string): Refusal<'unknown_action'> {
-  return refuse('unknown_action', `action: found ${shown(text)}, expected a known action`);
+  return refuse('unknown_action', strangeAction(text).detail);
+}
+
+function strangeAction(text: string): Mismatch {
+  return mismatch('action', shown(text), 'a known action');
 }

@@ -124,7 +124,9 @@ export const argument = {
 
 /** One of `words`, exactly as it stands: wire discriminators are not trimmed. */
 export function oneOf<const Word extends string>(...words: readonly Word[]): Field<Word> {
-  return textField(words.join(' | '), (text) => words.find((word) => word === text));
+  const field = textField(words.join(' | '), (text) => words.find((word) => word === text));
+  const quoted = new Map(words.map((word) => [word, quote(word)]));
+  return { read: (value, path) => field.read(value, path), write: (word) => quoted.get(word) ?? quote(word) };
 }
 
 // Integer syntax only: no sign, fraction, exponent or leading zero. 20 digits hold every u64.
