@@ -9,6 +9,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { unreachable } from '../model/index.ts';
 import type { Log } from '../model/index.ts';
 import { readBody } from './body.ts';
+import type { Body } from './body.ts';
 import type { Dispatch } from './dispatch.ts';
 import { isJson, pathOf, readHead, tokenOf } from './request-head.ts';
 import type { Door, Head } from './request-head.ts';
@@ -37,40 +38,26 @@ type Answer =
 export function openRoutes({ door, dispatch, log, maxRequests }: RouteOptions): Routes {
   let requests = 0;
 
-  async function answerTo(incoming: IncomingMessage): Promise<Answer> {
-    const head = readHead(incoming.url ?? '', incoming.rawHeaders);
-    const refusal = refusalOf(head, incoming, door);
-    if (refusal !== undefined) return refusal;
-    if (requests >= maxRequests) return { httpStatus: 503, detail: 'too many requests at once' };
-    requests += 1;
-    try {
-      const body = await readBody(incoming, Number(head.contentLength[0] ?? 0), REQUEST_LIMITS.maxBytes);
-      switch (body.status) {
-        case 'too_large':
-          return {
-            httpStatus: 413, detail: `expected a body of at most ${REQUEST_LIMITS.maxBytes} bytes`, headers: { connection: 'close' },
-          };
-        case 'broken':
-          return { httpStatus: 400, detail: 'the body ended early' };
-        case 'whole':
-          return answerOf(await dispatch(tokenOf(head), body.bytes));
-        default:
-          return unreachable(body);
-      }
-    } finally {
-      requests -= 1;
-    }
-  }
-
   async function serve(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
     let answer: Answer;
     try {
-      answer = await answerTo(incoming);
+      const head = readHead(incoming.url ?? '', incoming.rawHeaders);
+      answer = refusalOf(head, incoming, door) ?? (requests < maxRequests ? await answerTo(incoming, head) : BUSY);
     } catch (error) {
       log.error('broker: a request ended in a fault', { error });
-      answer = { httpStatus: 500, detail: 'an unexpected fault in the broker' };
+      answer = FAULT;
     }
     send(answer, response);
+  }
+
+  async function answerTo(incoming: IncomingMessage, head: Head): Promise<Answer> {
+    requests += 1;
+    try {
+      const body = await readBody(incoming, Number(head.contentLength[0] ?? 0), REQUEST_LIMITS.maxBytes);
+      return body.status === 'whole' ? answerOf(await dispatch(tokenOf(head), body.bytes)) : BODY_REFUSALS[body.status];
+    } finally {
+      requests -= 1;
+    }
   }
 
   return (incoming, response) => {
@@ -80,6 +67,13 @@ export function openRoutes({ door, dispatch, log, maxRequests }: RouteOptions): 
     });
   };
 }
+
+const BUSY: Answer = { httpStatus: 503, detail: 'too many requests at once' };
+const FAULT: Answer = { httpStatus: 500, detail: 'an unexpected fault in the broker' };
+const BODY_REFUSALS: Readonly<Record<Exclude<Body['status'], 'whole'>, Answer>> = {
+  too_large: { httpStatus: 413, detail: `expected a body of at most ${REQUEST_LIMITS.maxBytes} bytes`, headers: { connection: 'close' } },
+  broken: { httpStatus: 400, detail: 'the body ended early' },
+};
 
 function refusalOf(head: Head, { socket, method }: IncomingMessage, door: Door): Answer | undefined {
   const refused = door.refusalOf(head, socket);
