@@ -6,7 +6,7 @@
  */
 import { unreachable } from '../model/index.ts';
 import type { ChannelId, Log, Pubkey } from '../model/index.ts';
-import { planOf } from './actions/index.ts';
+import { decide } from './actions/index.ts';
 import type { Decision, Done } from './actions/index.ts';
 import type { Agent, Work } from './agent.ts';
 import { ATTACHING, failed, indeterminate } from './journal/index.ts';
@@ -33,6 +33,8 @@ export interface DispatchOptions {
 export const MAX_ACTIONS_PER_PRINCIPAL = 64;
 
 const UNAUTHENTICATED = 'the credential is missing, unknown, expired or revoked';
+/** What is stored is told again to whoever may ask by then, and is not about that session. */
+const WITHDRAWN = 'the permission was withdrawn before the action had any effect; nothing was done';
 
 export function openDispatch({ sessions, journal, agentOf, log }: DispatchOptions): Dispatch {
   const underWay = new Map<Pubkey, number>();
@@ -57,8 +59,6 @@ export function openDispatch({ sessions, journal, agentOf, log }: DispatchOption
     const refusal = (): Verdict | undefined => refusalOf(session, agent, request);
     const refused = refusal();
     if (refused !== undefined) return reply(refused);
-    const plan = planOf(request);
-    if (plan === undefined) return reply(failed('unsupported', `${request.action} is not offered by this broker`));
 
     const count = underWay.get(session.principal) ?? 0;
     if (count >= MAX_ACTIONS_PER_PRINCIPAL)
@@ -74,10 +74,10 @@ export function openDispatch({ sessions, journal, agentOf, log }: DispatchOption
         action: request.action,
         ...(turnId === undefined ? {} : { turnId }),
         plan: async () => {
-          decided.decision = await plan(work.context);
+          decided.decision = await decide(request, work.context);
           return journalPlan(decided.decision, agent, requestId);
         },
-        withdrawn: () => refusal() ?? lapsed(decided.decision),
+        withdrawn: () => (refusal() === undefined ? lapsed(decided.decision) : failed('action_failed', WITHDRAWN)),
       });
       log.debug('broker: an action ended', described(request, session, settled));
       const withheld = refusal();
@@ -87,7 +87,7 @@ export function openDispatch({ sessions, journal, agentOf, log }: DispatchOption
       return reply(agent.memory.reopen(requestId, verdict), replayed);
     } finally {
       underWay.set(session.principal, (underWay.get(session.principal) ?? 1) - 1);
-      void follow(work, decided).catch((error: unknown) => {
+      follow(work, decided)?.catch((error: unknown) => {
         log.error('broker: what follows an action failed', { action: request.action, error });
       });
     }
@@ -101,13 +101,11 @@ function lapsed(decision: Decision | undefined): Verdict | undefined {
 }
 
 /** What a decision wants to be told, after the answer: nobody waits for it but those who want the same record. */
-async function follow(work: Work, { decision, done }: { decision?: Decision; done?: Done }): Promise<void> {
+function follow(work: Work, { decision, done }: { decision?: Decision; done?: Done }): Promise<void> | undefined {
   work.settled();
-  try {
-    if (decision !== undefined && 'ended' in decision) await decision.ended(done);
-  } finally {
-    work.end();
-  }
+  if (decision !== undefined && 'ended' in decision) return decision.ended(done).finally(() => { work.end(); });
+  work.end();
+  return undefined;
 }
 
 /** Asked before the claim, at the effect's edge, and before the release of a result. */

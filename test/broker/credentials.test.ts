@@ -159,11 +159,14 @@ describe('the end of a credential', () => {
     one.relay.keep(parent);
     const { id, token } = await issue(one.broker.credentials);
     const before = one.relay.asked.length;
-    const answered = act(one, token, requestBytes('r-2', 'message.reply', { channelId: CHANNEL, content: 'x', replyToEventId: parent.id }));
+    const bytes = requestBytes('r-2', 'message.reply', { channelId: CHANNEL, content: 'x', replyToEventId: parent.id });
+    const answered = act(one, token, bytes);
     await one.relay.questions(before + 1);
     await one.broker.credentials.revoke(id);
     expect(await answered).toBe('failed/unauthenticated');
     expect(one.relay.sent).toEqual([]);
+    // What is kept is about the action, not about the credential of those who ask by then.
+    expect(await act(one, one.link.openSession().token, bytes)).toBe('failed/action_failed, replayed');
   });
 
   it('comes at once, also when the disk does not take it', async () => {

@@ -1,8 +1,8 @@
 /**
  * The fifteen actions of NIP-BA: what each comes to before it has any effect.
- * in: src/model, src/nostr, the wire's types. out: the plan of a request, cursors, and the parts of a kind 9 message.
+ * in: src/model, src/nostr, the wire's types. out: the decision on a request, cursors, and the parts of a kind 9 message.
  */
-export { planOf } from './table.ts';
+export { decide } from './table.ts';
 export { standsIn } from './action.ts';
 export type { ActionContext, Decision, Done, OwnerConversation, Refused } from './action.ts';
 export { openCursors } from './cursor.ts';

@@ -1,6 +1,6 @@
 /**
- * The fifteen actions and what this host offers of them, complete by type: a new action is a file with a plan and its
- * line here. What is `undefined` is answered `failed/unsupported` before anything is recorded or done.
+ * The plan of each of the fifteen actions, complete by type: a new action is a file with a plan and its line here. This
+ * host offers all of them.
  */
 import type { ActionName, RequestOf } from '../wire/index.ts';
 import { planCreate } from './agents-create.ts';
@@ -20,9 +20,9 @@ import { planGet } from './storage-get.ts';
 import { planPut } from './storage-put.ts';
 import { planTyping } from './typing-set.ts';
 
-type Offers = { readonly [Name in ActionName]: Plan<Name> | undefined };
+type Plans = { readonly [Name in ActionName]: Plan<Name> };
 
-const OFFERS: Offers = {
+const PLANS: Plans = {
   'channel.read': planRead,
   'message.post': planPost,
   'message.reply': planReply,
@@ -40,10 +40,8 @@ const OFFERS: Offers = {
   'agents.delete': planDelete,
 };
 
-/** The plan of a request, or undefined when the action is not offered. Nothing runs before it is called. */
-export function planOf<Name extends ActionName>(
-  request: RequestOf<Name>,
-): ((context: ActionContext) => Promise<Decision<Name>>) | undefined {
-  const plan: Offers[Name] = OFFERS[request.action];
-  return plan === undefined ? undefined : (context) => plan(request.args, context);
+/** What a request comes to. */
+export function decide<Name extends ActionName>(request: RequestOf<Name>, context: ActionContext): Promise<Decision<Name>> {
+  const plan: Plans[Name] = PLANS[request.action];
+  return plan(request.args, context);
 }

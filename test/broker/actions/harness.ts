@@ -2,7 +2,7 @@
 import { openKeyring } from '../../../src/broker/keyring.ts';
 import { openCursors } from '../../../src/broker/actions/index.ts';
 import type { ActionContext, Decision } from '../../../src/broker/actions/index.ts';
-import { planOf } from '../../../src/broker/actions/index.ts';
+import { decide } from '../../../src/broker/actions/index.ts';
 import type { Args } from '../../../src/broker/wire/index.ts';
 import { secondsOf, silentLog } from '../../../src/model/index.ts';
 import type { VerifiedEvent } from '../../../src/nostr/index.ts';
@@ -60,10 +60,8 @@ export interface Page {
 
 /** One page, or the code of its refusal. */
 export async function read(context: ActionContext, args: Partial<Args<'channel.read'>> = {}): Promise<Page | string> {
-  const plan = planOf({ action: 'channel.read', requestId: 'r', args: { channelId: CHANNEL, ...args } });
-  const decision: Decision | undefined = await plan?.(context);
-  if (decision?.type === 'refuse') return decision.code;
-  if (decision?.type !== 'answer') throw new TypeError('not a page');
+  const decision: Decision = await decide({ action: 'channel.read', requestId: 'r', args: { channelId: CHANNEL, ...args } }, context);
+  if (decision.type === 'refuse') return decision.code;
   const { messages, nextCursor } = decision.verdict.outcome;
   return { ids: messages.map(({ id }) => id), ...(nextCursor === undefined ? {} : { nextCursor }) };
 }

@@ -1,6 +1,6 @@
 /** `profile.set`: what of a profile is changed, what stays, and when nothing is sent. */
 import { describe, expect, it } from 'vitest';
-import { planOf } from '../../../src/broker/actions/index.ts';
+import { decide } from '../../../src/broker/actions/index.ts';
 import type { ActionContext } from '../../../src/broker/actions/index.ts';
 import type { Args } from '../../../src/broker/wire/index.ts';
 import { attest } from '../../../src/nostr/index.ts';
@@ -18,7 +18,7 @@ function profile(content: string, tags: readonly Tag[] = [], at = START_SEC): Ve
 }
 
 async function set({ context }: Bench, args: Args<'profile.set'> = { displayName: 'New' }, more: Partial<ActionContext> = {}) {
-  return (await planOf({ action: 'profile.set', requestId: 'r', args })?.({ ...context, ...more })) ?? expect.fail('not offered');
+  return await decide({ action: 'profile.set', requestId: 'r', args }, { ...context, ...more });
 }
 
 /** The content it comes to, or the code of the refusal. */

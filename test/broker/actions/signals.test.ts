@@ -1,6 +1,6 @@
 /** `reaction.add`, `presence.set` and `typing.set`: what is sent, what never is, and what a reader outside sees. */
 import { describe, expect, it } from 'vitest';
-import { planOf } from '../../../src/broker/actions/index.ts';
+import { decide } from '../../../src/broker/actions/index.ts';
 import type { Decision } from '../../../src/broker/actions/index.ts';
 import { eventId } from '../../../src/model/index.ts';
 import type { EventId } from '../../../src/model/index.ts';
@@ -57,7 +57,7 @@ describe('reaction.add', () => {
 
   function react({ context }: Bench, targetEventId: EventId, reaction = '+'): Promise<Decision<'reaction.add'>> {
     const args = { channelId: CHANNEL, targetEventId, reaction };
-    return planOf({ action: 'reaction.add', requestId: 'r', args })?.(context) ?? expect.fail('not offered');
+    return decide({ action: 'reaction.add', requestId: 'r', args }, context);
   }
 });
 

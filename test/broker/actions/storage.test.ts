@@ -4,7 +4,7 @@
  */
 import * as nip44 from 'nostr-tools/nip44';
 import { describe, expect, it } from 'vitest';
-import { planOf } from '../../../src/broker/actions/index.ts';
+import { decide } from '../../../src/broker/actions/index.ts';
 import { openLines } from '../../../src/broker/lines.ts';
 import type { Person } from '../people.ts';
 import type { Tag, VerifiedEvent } from '../../../src/nostr/index.ts';
@@ -37,20 +37,19 @@ function memory(value: string | null, at = START_SEC): VerifiedEvent {
 
 /** The value, `nothing`, or the code of the refusal. */
 async function get({ context }: Bench, slug = SLUG): Promise<string> {
-  const decision = await planOf({ action: 'storage.get', requestId: 'r', args: { slug } })?.(context);
-  if (decision?.type === 'refuse') return decision.code;
-  if (decision?.type !== 'answer') return expect.fail('no answer');
+  const decision = await decide({ action: 'storage.get', requestId: 'r', args: { slug } }, context);
+  if (decision.type === 'refuse') return decision.code;
   const { value } = decision.verdict.outcome;
   return value === undefined ? 'nothing' : `value ${value}`;
 }
 
 function put({ context }: Bench, value = 'v', slug = SLUG) {
-  return planOf({ action: 'storage.put', requestId: 'r', args: { slug, value } })?.(context) ?? expect.fail('not offered');
+  return decide({ action: 'storage.put', requestId: 'r', args: { slug, value } }, context);
 }
 
 describe('storage.address', () => {
   it('is what the owner derives, and no key', async () => {
-    const decision = await planOf({ action: 'storage.address', requestId: 'r', args: { slug: SLUG } })?.(bench().context);
+    const decision = await decide({ action: 'storage.address', requestId: 'r', args: { slug: SLUG } }, bench().context);
     expect(decision).toEqual({
       type: 'answer',
       verdict: { status: 'succeeded', action: 'storage.address', outcome: { authorPubkey: AGENT.pubkey, kind: 30_174, dTag: D } },
