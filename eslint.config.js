@@ -4,6 +4,7 @@ import tseslint from 'typescript-eslint';
 /** Pure rooms: no clock, chance, input, output or process. test/house/purity.test.ts watches their imports. */
 const PURE = [
   'compiler/**/*.ts', 'src/model/**/*.ts', 'src/nostr/**/*.ts', 'src/broker/wire/**/*.ts', 'src/cards/**/*.ts', 'src/owner/view/**/*.ts',
+  'src/persona/**/*.ts',
   'src/permission/{admission,answer,decision,entry,policy}.ts',
   'src/**/machine.ts', 'src/**/*-machine.ts', 'src/supervisor/gate.ts', 'src/supervisor/settle.ts',
 ];

@@ -22,6 +22,7 @@ const MAY_OPEN: Readonly<Record<string, readonly string[]>> = {
   'src/metrics': ['compiler', 'adapters'],
   'src/acp': ['src/model', 'src/store', 'adapters', 'src/metrics'],
   'src/cards': ['src/model'],
+  'src/persona': [...WORDS],
   'src/permission': ['src/model', 'src/acp', 'src/cards'],
   'src/supervisor': [...WORDS, 'compiler', 'adapters', 'src/store', 'src/broker', 'src/acp', 'src/metrics'],
   'src/replay': [...WORDS, 'compiler', 'src/turn-file', 'src/store', 'src/supervisor'],
