@@ -32,8 +32,13 @@ export function permissionJson(permission: Permission, nameOf: (agent: Pubkey) =
   return {
     nonce, agent, name: nameOf(agent), channelId, turnId, sessionId: card?.card.sessionId ?? null, cardId: card?.eventId ?? null,
     description: card?.card.description ?? null, options: card?.card.options ?? null,
-    deadline: deadline === undefined ? null : new Date(deadline).toISOString(),
+    deadline: deadline === undefined ? null : isoOf(deadline),
   };
+}
+
+/** Null for a stamp that no calendar has: it is the agent's word. */
+export function isoOf(at: number): string | null {
+  return Math.abs(at) <= 8.64e15 ? new Date(at).toISOString() : null;
 }
 
 /** Enough to tell requests apart, and to name one. */

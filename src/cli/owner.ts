@@ -13,6 +13,7 @@ import { systemClock, systemRandom } from '../system/index.ts';
 import { asOwner, ownerOptions } from './owner-open.ts';
 import type { Owner, OwnerFlags } from './owner-open.ts';
 import { jsonLine, permissionJson, permissionLines, placeText, shortNonce } from './owner-text.ts';
+import { watch } from './owner-watch.ts';
 import { print, safe } from './print.ts';
 
 interface OrderFlags extends OwnerFlags {
@@ -26,6 +27,7 @@ export function ownerVerb(program: Command): void {
   const owner = program
     .command('owner')
     .description('watch agents as their owner, decide their permission requests, give them orders');
+  ownerOptions(owner.command('watch').description('tell what agents do as it happens, until SIGINT or SIGTERM')).action(watch);
   ownerOptions(owner.command('pending').description('the permission requests that wait')).action(pending);
   for (const choice of ['approve', 'deny'] as const) {
     ordering(owner.command(choice).description(`${choice} a permission request that waits`))

@@ -1,4 +1,4 @@
-/** `skep owner` as a program: what it prints, its exit codes, and what it says to bad input. */
+/** The orders of `skep owner` as programs: what it prints, its exit codes, and what it says to bad input. */
 import { afterEach, expect, it } from 'vitest';
 import { stopAll } from '../cli/skep.ts';
 import { agentPubkey, answering, CHANNEL, openBox } from './box.ts';

@@ -5,7 +5,7 @@
  * Everything is kept by agent and nonce, and agent is who signed: nobody speaks for another agent's request (NIP-AO
  * "Sentinel authenticity").
  */
-import { milliseconds, millisecondsOf, seconds } from '../../model/index.ts';
+import { milliseconds, millisecondsOf, seconds, secondsOf } from '../../model/index.ts';
 import type { Milliseconds, Pubkey } from '../../model/index.ts';
 import type { CardSighting, EditSighting } from './sightings.ts';
 import { membersOf, textOf } from './telemetry.ts';
@@ -50,7 +50,7 @@ export function carded(view: View, sighting: CardSighting, now: Milliseconds): S
   const known = view.permissions.get(keyOf(agent, card.requestNonce));
   // The first card counts: another event with the same nonce is no second request.
   if (known?.card !== undefined || known?.status === 'resolved') return { view, notes: [] };
-  const end = Math.min(card.expiresAt, createdAt + MAX_WAIT_SEC);
+  const end = Math.min(card.expiresAt, createdAt + MAX_WAIT_SEC, secondsOf(now) + MAX_WAIT_SEC);
   const deadline = millisecondsOf(seconds(end));
   const next: Permission = {
     agent, nonce: card.requestNonce, channelId, turnId: card.turnId, card: sighting, deadline,
