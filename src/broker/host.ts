@@ -9,10 +9,10 @@ import { createServer } from 'node:http';
 import type { Server } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import type { Socket } from 'node:net';
+import { authorityOf, isLoopback, openDoor } from '../http/index.ts';
 import { Failure } from '../model/index.ts';
 import type { Log } from '../model/index.ts';
 import type { Dispatch } from './dispatch.ts';
-import { authorityOf, isLoopback, openDoor } from './request-head.ts';
 import { openRoutes } from './routes.ts';
 
 export interface Host {

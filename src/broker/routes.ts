@@ -6,13 +6,11 @@
  * Straight on `node:http`: one path and one method need no framework, and one would cost as much as all the checks.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { isJson, pathOf, readBody, readHead, tokenOf } from '../http/index.ts';
+import type { Body, Door, Head } from '../http/index.ts';
 import { unreachable } from '../model/index.ts';
 import type { Log } from '../model/index.ts';
-import { readBody } from './body.ts';
-import type { Body } from './body.ts';
 import type { Dispatch } from './dispatch.ts';
-import { isJson, pathOf, readHead, tokenOf } from './request-head.ts';
-import type { Door, Head } from './request-head.ts';
 import { REQUEST_LIMITS } from './wire/index.ts';
 
 const PATH = '/v1/action';
