@@ -6,7 +6,7 @@
 import { asChannelId, refuse } from '../model/index.ts';
 import type { ChannelId, Pubkey } from '../model/index.ts';
 import { channelOf, firstValue, mentionsOf } from '../nostr/index.ts';
-import type { UnverifiedEvent } from '../nostr/index.ts';
+import type { Tag, UnverifiedEvent } from '../nostr/index.ts';
 import type { RelayRefusal } from './answers.ts';
 import type { Channel } from './channel.ts';
 import { AUTHOR_ONLY, KIND, RECIPIENTS_ONLY, SHARED_GATED } from './kinds.ts';
@@ -36,10 +36,21 @@ export function audienceOf(event: UnverifiedEvent): Audience {
 
 function gateOf({ kind, tags }: UnverifiedEvent): Gate {
   if (AUTHOR_ONLY.has(kind)) return 'author';
-  if (SHARED_GATED.has(kind)) return tags.some((tag) => tag[0] === 'shared') ? 'all' : 'author';
-  // NIP-AP "Access control: kind:44300": a deletion request tells a version's id, so it is as private as its target.
-  if (kind === KIND.deletion && namesInstructions({ tags })) return 'author';
+  if (SHARED_GATED.has(kind)) return isShared(tags) ? 'all' : 'author';
+  // NIP-AP "Access control: kind:44300": a deletion request tells a version's id, so it is as private as its target. So
+  // is that of any other kind that its author alone may read.
+  if (kind === KIND.deletion && namesPrivate(tags)) return 'author';
   return kind === KIND.engram ? 'participants' : 'all';
+}
+
+/** NIP-AP "Ingest validation": exactly `["shared","true"]`; in any other form it is refused, and would share nothing. */
+export function isShared(tags: readonly Tag[]): boolean {
+  return tags.some((tag) => tag[0] === 'shared' && tag[1] === 'true' && tag.length === 2);
+}
+
+function namesPrivate(tags: readonly Tag[]): boolean {
+  return tags.some(([name, value = '']) =>
+    (name === 'k' && AUTHOR_ONLY.has(Number(value))) || (name === 'a' && AUTHOR_ONLY.has(Number(value.split(':')[0]))));
 }
 
 /** True when a deletion request carries `["k","44300"]`. */

@@ -59,6 +59,26 @@ export function challengeText(challenge: string): string {
   return JSON.stringify(['AUTH', challenge]);
 }
 
-function reasonOf(refusal: RelayRefusal): string {
+/** What a refusal is over HTTP. */
+export function httpStatusOf(prefix: Prefix): number {
+  switch (prefix) {
+    case 'invalid':
+    case 'duplicate':
+      return 400;
+    case 'auth-required':
+      return 401;
+    case 'restricted':
+    case 'blocked':
+      return 403;
+    case 'rate-limited':
+      return 429;
+    case 'error':
+      return 500;
+    default:
+      return unreachable(prefix);
+  }
+}
+
+export function reasonOf(refusal: RelayRefusal): string {
   return `${refusal.code}: ${refusal.detail}`;
 }

@@ -9,13 +9,13 @@ import type { Store } from '../store/index.ts';
 import type { Channels } from './access.ts';
 import { closedText, countText, noticeText, okText } from './answers.ts';
 import type { Answer, RelayRefusal } from './answers.ts';
-import { rememberOwner } from './archive.ts';
 import { checkAuth } from './auth.ts';
 import type { Identity } from './auth.ts';
 import { checkQueries } from './gates.ts';
 import type { Ingest } from './ingest.ts';
 import type { RelayLimits } from './limits.ts';
 import type { ClientMessage } from './messages.ts';
+import type { Owners } from './owners.ts';
 import { countStored } from './query.ts';
 import type { Reader } from './query.ts';
 import { fullQuota, takeOne } from './quota.ts';
@@ -35,6 +35,7 @@ export interface RelayParts {
   readonly steadyClock: Clock;
   readonly store: Store;
   readonly channels: Channels;
+  readonly owners: Owners;
   readonly ingest: Ingest;
   readonly log: Log;
   /** Counts what `stats` tells. */
@@ -113,25 +114,20 @@ export class Conversation {
   }
 
   async #authenticate(event: UnverifiedEvent): Promise<Answer> {
-    const { urls, clock, limits, store, log } = this.#parts;
+    const { urls, clock, limits, owners } = this.#parts;
     const exhausted = this.#take('requests');
     if (exhausted !== undefined) return exhausted;
     const checked = checkAuth(event, {
       challenge: this.#challenge, urls, nowSec: secondsOf(clock.now()), windowSec: limits.authWindowSec,
     });
     if (!checked.ok) return checked;
-    const { pubkey, owner } = checked.identity;
+    const { pubkey } = checked.identity;
     if (this.#identity !== undefined && this.#identity.pubkey !== pubkey) {
       return refuse('restricted', 'the connection is authenticated as another pubkey');
     }
     // At once, so that what is sent behind the AUTH without waiting for its OK counts as authenticated.
     this.#identity = checked.identity;
-    if (owner !== undefined) {
-      await store.write(rememberOwner(pubkey, owner)).catch((error: unknown) => {
-        // Who the client is has been proven all the same, and the connection itself remembers its owner.
-        log.error('owner of an agent not stored', { agent: pubkey, code: codeOf(error) });
-      });
-    }
+    await owners.remember(checked.identity);
     return { ok: true, note: '' };
   }
 
@@ -184,8 +180,4 @@ export class Conversation {
 
 function authRequired(): RelayRefusal {
   return refuse('auth-required', 'not authenticated');
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof Failure ? error.code : 'bug';
 }

@@ -5,12 +5,15 @@
 import { asChannelId, asPubkey, refuse } from '../model/index.ts';
 import type { Seconds } from '../model/index.ts';
 import type { Tag, UnverifiedEvent } from '../nostr/index.ts';
+import { isShared } from './access.ts';
 import type { RelayRefusal } from './answers.ts';
 import { CHANNEL_ONLY, KIND, NEVER_PUBLISHED, NOT_CARRIED_OUT, RELAY_ONLY } from './kinds.ts';
 import type { RelayLimits } from './limits.ts';
 
 /** NIP-AP: an instructions version is at most this many bytes of NIP-44 text. */
 const MAX_INSTRUCTIONS_BYTES = 218_548;
+/** NIP-AP "Slugs": the envelope's section has the relay enforce it, and 30178's section forbids it there alone. */
+const SLUG = /^[a-z0-9][a-z0-9_-]{0,63}$/;
 /** NIP-AP "Team identity": 1 to 64 scalars, none of them a control or white space. */
 const TEAM_ID = /^[^\p{Cc}\p{White_Space}]{1,64}$/u;
 /** Sizes of a NIP-44 payload: the shortest there is, and that of 65,535 bytes of plaintext. */
@@ -55,7 +58,7 @@ function checkKind(event: UnverifiedEvent, nowSec: Seconds, limits: RelayLimits)
     case KIND.observerFrame:
       return checkFrame(event, nowSec, limits);
     case KIND.persona:
-      return checkShared(event.tags) ?? checkAddress(event.tags, /^[^]+$/, 'a nonempty value');
+      return checkShared(event.tags) ?? checkAddress(event.tags, SLUG, 'a slug of [a-z0-9_-], at most 64 characters');
     case KIND.teamCatalog:
       return checkShared(event.tags) ?? checkAddress(event.tags, TEAM_ID, 'a team id');
     case KIND.instructions:
@@ -99,8 +102,7 @@ function checkSealed(content: string): RelayRefusal | undefined {
 function checkShared(tags: readonly Tag[]): RelayRefusal | undefined {
   const found = named(tags, 'shared');
   if (found.length === 0) return undefined;
-  const exact = found.length === 1 && found[0]?.length === 2 && found[0][1] === 'true';
-  return exact ? undefined : invalid('shared: expected exactly ["shared","true"], once');
+  return found.length === 1 && isShared(found) ? undefined : invalid('shared: expected exactly ["shared","true"], once');
 }
 
 function checkAddress(tags: readonly Tag[], form: RegExp, expected: string): RelayRefusal | undefined {

@@ -9,7 +9,7 @@ export function relayInformation(name: string, self: Pubkey, limits: RelayLimits
     name,
     description: 'A Nostr relay for one team: channels (NIP-29), authentication (NIP-42), durable answers.',
     self,
-    supported_nips: [1, 9, 11, 29, 42, 45],
+    supported_nips: [1, 9, 11, 29, 42, 45, 50, 98],
     software: 'skep',
     limitation: {
       max_message_length: limits.maxMessageBytes,

@@ -21,6 +21,12 @@ export interface RelayLimits {
   readonly maxLimit: number;
   /** Stored events of a filter that names no `limit`. */
   readonly defaultLimit: number;
+  /** Characters of a NIP-50 `search`. `invalid:`. */
+  readonly maxSearchLength: number;
+  /** Requests over HTTP between their head and their answer. Beyond: HTTP 503. */
+  readonly maxRequests: number;
+  /** How far a NIP-98 event may be from our clock, as Buzz has it. HTTP 401. */
+  readonly httpAuthWindowSec: number;
   /** Open sockets. Beyond: the upgrade is answered with HTTP 503. */
   readonly maxConnections: number;
   /** Sustained EVENT messages of one connection: below what one core can verify. OK=false `rate-limited:`. */
@@ -62,6 +68,9 @@ export const DEFAULT_LIMITS: RelayLimits = {
   maxSubscriptionIdLength: 256,
   maxLimit: 10_000,
   defaultLimit: 500,
+  maxSearchLength: 256,
+  maxRequests: 256,
+  httpAuthWindowSec: 60,
   maxConnections: 1_000,
   eventsPerSec: 1_000,
   eventsBurst: 5_000,

@@ -10,10 +10,14 @@ import type { Filter, UnverifiedEvent } from '../nostr/index.ts';
 import type { RelayRefusal } from './answers.ts';
 import type { RelayLimits } from './limits.ts';
 
-/** A filter and, for paging, the id that the previous page ended on (NIP-AP "Current version and history"). */
+/**
+ * A filter with what goes beyond NIP-01: for paging, the id that the previous page ended on (NIP-AP "Current version and
+ * history"), and words that must occur (NIP-50).
+ */
 export interface Query {
   readonly filter: Filter;
   readonly beforeId?: EventId;
+  readonly search?: string;
 }
 
 export type ClientMessage =
@@ -60,32 +64,46 @@ function readRequest(
 ): ClientMessage {
   if (!isSubscriptionId(id, limits)) return badSubscriptionId(limits);
   if (tooLong !== undefined) return { type: 'bad_subscription', id, refusal: tooLong };
+  const read = readQueries(values, limits);
+  return read.ok ? { type, id, queries: read.queries } : { type: 'bad_subscription', id, refusal: read };
+}
+
+/** The filters of one question, over WebSocket or HTTP. */
+export function readQueries(
+  values: readonly unknown[], limits: RelayLimits,
+): { readonly ok: true; readonly queries: readonly Query[] } | RelayRefusal {
   if (values.length === 0 || values.length > limits.maxFilters) {
-    const refusal = invalid(`filters: expected 1 to ${limits.maxFilters}, found ${values.length}`);
-    return { type: 'bad_subscription', id, refusal };
+    return invalid(`filters: expected 1 to ${limits.maxFilters}, found ${values.length}`);
   }
   const queries: Query[] = [];
   for (const value of values) {
-    const read = readQuery(value);
-    if (!read.ok) return { type: 'bad_subscription', id, refusal: invalid(read.detail) };
+    const read = readQuery(value, limits);
+    if (!read.ok) return read;
     queries.push(read.query);
   }
-  return { type, id, queries };
+  return { ok: true, queries };
 }
 
+type QueryReading = { readonly ok: true; readonly query: Query } | RelayRefusal;
+
 /** NIP-AP "Access control: kind:44300 author-only": a `before_id` that cannot be honoured is rejected, not ignored. */
-function readQuery(value: unknown): { readonly ok: true; readonly query: Query } | RelayRefusal {
-  if (typeof value !== 'object' || value === null || !('before_id' in value)) {
-    const parsed = parseFilter(value);
-    return parsed.ok ? { ok: true, query: { filter: parsed.filter } } : invalid(parsed.detail);
+function readQuery(value: unknown, limits: RelayLimits): QueryReading {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return readFilter(value);
+  const { before_id: cursor, search, ...members }: Readonly<Record<string, unknown>> = { ...value };
+  const read = readFilter(members);
+  if (!read.ok) return read;
+  if (cursor !== undefined && read.query.filter.until === undefined) return invalid('before_id: expected an until beside it');
+  const beforeId = typeof cursor === 'string' ? asEventId(cursor.toLowerCase()) : undefined;
+  if (cursor !== undefined && beforeId === undefined) return invalid('before_id: expected 64 hex characters');
+  if (search !== undefined && (typeof search !== 'string' || search.length > limits.maxSearchLength)) {
+    return invalid(`search: expected at most ${limits.maxSearchLength} characters`);
   }
-  const { before_id: cursor, ...members } = value;
-  const parsed = parseFilter(members);
-  if (!parsed.ok) return invalid(parsed.detail);
-  const beforeId = typeof cursor === 'string' ? asEventId(cursor) : undefined;
-  if (beforeId === undefined) return invalid('before_id: expected 64 lowercase hex characters');
-  if (parsed.filter.until === undefined) return invalid('before_id: expected an until beside it');
-  return { ok: true, query: { filter: parsed.filter, beforeId } };
+  return { ok: true, query: { ...read.query, ...(beforeId && { beforeId }), ...(search !== undefined && { search }) } };
+}
+
+function readFilter(value: unknown): QueryReading {
+  const parsed = parseFilter(value);
+  return parsed.ok ? { ok: true, query: { filter: parsed.filter } } : invalid(parsed.detail);
 }
 
 function isSubscriptionId(value: unknown, limits: RelayLimits): value is string {

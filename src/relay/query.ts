@@ -13,6 +13,7 @@ import { isReader } from './access.ts';
 import type { Channels } from './access.ts';
 import type { RelayLimits } from './limits.ts';
 import type { Query } from './messages.ts';
+import { matchExpression } from './search.ts';
 
 /** Who asks, and what they are a member of at this moment. */
 export interface Reader {
@@ -20,7 +21,7 @@ export interface Reader {
   readonly channels: Channels;
 }
 
-/** True when the event is the query's, access apart. The SQL below finds exactly these. */
+/** True when the event is the query's, access and words apart. The SQL below finds exactly these. */
 export function matchesQuery({ filter, beforeId }: Query, event: UnverifiedEvent): boolean {
   if (beforeId !== undefined && event.created_at === filter.until && event.id <= beforeId) return false;
   return matchesFilter(filter, event);
@@ -93,13 +94,14 @@ interface Selection {
   readonly copies: number;
 }
 
-function select({ filter, beforeId }: Query, reader: Reader, untilSeq: number): Selection {
+function select({ filter, beforeId, search }: Query, reader: Reader, untilSeq: number): Selection {
   const letters = [...(filter.tags?.keys() ?? [])].sort((a, b) => selectivity(a) - selectivity(b));
-  const driving = filter.ids === undefined ? letters.shift() : undefined;
+  const driving = filter.ids === undefined && search === undefined ? letters.shift() : undefined;
   const drivers = driving === undefined ? [] : (filter.tags?.get(driving) ?? []);
   const time = driving === undefined ? 'e.created_at' : 't.created_at';
   const conditions: Statement[] = [];
   if (driving !== undefined) conditions.push(sql('t.letter = ?', driving), oneOf('t.value', drivers));
+  if (search !== undefined) conditions.push(sql('w.words MATCH ?', matchExpression(search)));
   if (filter.ids !== undefined) conditions.push(oneOf('e.id', filter.ids));
   if (filter.authors !== undefined) conditions.push(oneOf('e.pubkey', filter.authors));
   if (filter.kinds !== undefined) conditions.push(oneOf('e.kind', filter.kinds));
@@ -113,7 +115,7 @@ function select({ filter, beforeId }: Query, reader: Reader, untilSeq: number): 
   if (beforeId !== undefined) conditions.push(sql(`(${time} < ? OR e.id > ?)`, filter.until ?? 0, beforeId));
   conditions.push(sql('e.seq <= ?', untilSeq), visibleTo(reader));
   return {
-    from: driving === undefined ? `events e ${indexFor(filter)}` : 'tags t CROSS JOIN events e ON e.seq = t.event',
+    from: fromOf(filter, driving, search),
     where: conditions.map((condition) => condition.sql).join(' AND '),
     params: conditions.flatMap((condition) => condition.params),
     time,
@@ -141,6 +143,11 @@ function oneOf(column: string, wanted: readonly (string | number)[]): Statement 
   const [only] = possible;
   if (possible.length === 1 && only !== undefined) return sql(`${column} = ?`, only);
   return sql(`${column} IN (SELECT value FROM json_each(?))`, JSON.stringify(possible));
+}
+
+function fromOf(filter: Query['filter'], driving: string | undefined, search: string | undefined): string {
+  if (search !== undefined) return 'words w CROSS JOIN events e ON e.seq = w.rowid';
+  return driving === undefined ? `events e ${indexFor(filter)}` : 'tags t CROSS JOIN events e ON e.seq = t.event';
 }
 
 /** Left alone, SQLite may walk all of time to save a sort. */

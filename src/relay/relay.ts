@@ -7,8 +7,10 @@ import type { ChannelId, Clock, Log, Pubkey, Random } from '../model/index.ts';
 import { publicKeyOf, signEvent } from '../nostr/index.ts';
 import { openSqlite } from '../store/index.ts';
 import type { Store } from '../store/index.ts';
+import { openBridge } from './bridge.ts';
 import { ChannelBook } from './channel-book.ts';
 import type { Role, Visibility } from './channel.ts';
+import type { RelayParts } from './conversation.ts';
 import { relayInformation } from './information.ts';
 import { Ingest } from './ingest.ts';
 import { DEFAULT_LIMITS } from './limits.ts';
@@ -102,23 +104,24 @@ async function openOn(store: Store, options: RelayOptions): Promise<Relay> {
 
   const information = relayInformation(options.name ?? 'skep relay', self, limits);
   const server = new RelayServer({ clock: steadyClock, random, limits, log, information });
+  const owners = new Owners(store, log, options.agentOwners ?? []);
   const ingest = new Ingest({
-    store, clock, steadyClock, limits, book, log,
-    owners: new Owners(store, options.agentOwners ?? []),
+    store, clock, steadyClock, limits, owners, book, log,
     deliver: (delivery) => {
       server.deliver(delivery);
     },
   });
   const url = `ws://${host.includes(':') ? `[${host}]` : host}:${await server.listen({ host, port, ...(names && { names }) })}`;
   const counts = { accepted: 0, refused: 0, delivered: 0 };
-  server.serve({
+  const parts: RelayParts = {
     // Programs on this machine need not take the way round by the proxy.
     urls: publicUrl === undefined ? [url] : [publicUrl, url],
-    limits, clock, steadyClock, store, ingest, log, channels: book.channels,
+    limits, clock, steadyClock, store, ingest, owners, log, channels: book.channels,
     count: (what, by) => {
       counts[what] += by;
     },
-  });
+  };
+  server.serve(parts, openBridge(parts, publicUrl));
   log.info('relay listens', { url, pubkey: self, channels: book.channels.size });
 
   let closing: Promise<void> | undefined;

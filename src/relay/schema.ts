@@ -39,4 +39,16 @@ export const RELAY_SCHEMA: Migrations = [
     owner TEXT NOT NULL
   ) WITHOUT ROWID
   `,
+  `
+  -- Words of what may be searched (NIP-50): notes, articles, messages, forum posts and comments, personas and teams.
+  -- Whose they are to see is the event's gate, as everywhere. What is sealed has no words here: NIP-AP keeps kind 44300
+  -- out of search even for its author.
+  CREATE VIRTUAL TABLE words USING fts5(text, content='', contentless_delete=1);
+  INSERT INTO words (rowid, text) SELECT seq, json ->> 'content' FROM events
+    WHERE kind IN (1, 9, 30023, 30175, 30178, 40002, 45001, 45003);
+  CREATE TRIGGER words_in AFTER INSERT ON events WHEN new.kind IN (1, 9, 30023, 30175, 30178, 40002, 45001, 45003)
+    BEGIN INSERT INTO words (rowid, text) VALUES (new.seq, new.json ->> 'content'); END;
+  CREATE TRIGGER words_out AFTER DELETE ON events WHEN old.kind IN (1, 9, 30023, 30175, 30178, 40002, 45001, 45003)
+    BEGIN DELETE FROM words WHERE rowid = old.seq; END
+  `,
 ];

@@ -1,6 +1,7 @@
 /**
  * The HTTP and WebSocket server: upgrades within the limit of connections, the information document, fan-out to all
- * connections, the heartbeat, and the end of it all. What a message means is `conversation.ts`.
+ * connections, the heartbeat, and the end of it all. What a message means is `conversation.ts`, and a signed request
+ * `bridge.ts`.
  */
 import { createServer } from 'node:http';
 import type { IncomingMessage, Server } from 'node:http';
@@ -8,6 +9,7 @@ import type { Duplex } from 'node:stream';
 import { WebSocketServer } from 'ws';
 import { errorCode, Failure, later } from '../model/index.ts';
 import type { Clock, Log, Random } from '../model/index.ts';
+import type { Bridge } from './bridge.ts';
 import { Connection } from './connection.ts';
 import type { RelayParts } from './conversation.ts';
 import { serveInformation } from './information.ts';
@@ -35,18 +37,25 @@ interface Place {
   readonly names?: ListenNames;
 }
 
+/** For requests over HTTP, as the broker's host has them; a WebSocket has its own deadlines. */
+const HTTP_OPTIONS = { maxHeaderSize: 16_384, headersTimeout: 10_000, requestTimeout: 20_000, requireHostHeader: true };
+/** A socket without a byte either way, before it is a WebSocket: a reader that reads nothing. */
+const IDLE_TIMEOUT_MS = 60_000;
+
 export class RelayServer {
   readonly #options: ServerOptions;
   readonly #http: Server;
   readonly #sockets: WebSocketServer;
   readonly #connections = new Set<Connection>();
+  #bridge: Bridge | undefined;
   #cancelHeartbeat: () => void = () => undefined;
 
   constructor(options: ServerOptions) {
     this.#options = options;
-    this.#http = createServer((request, response) => {
-      serveInformation(request, response, options.information);
+    this.#http = createServer(HTTP_OPTIONS, (request, response) => {
+      if (this.#bridge?.(request, response) !== true) serveInformation(request, response, options.information);
     });
+    this.#http.setTimeout(IDLE_TIMEOUT_MS);
     // Compression would cost each delivery more than it saves on loopback, and could not be shared between clients.
     this.#sockets = new WebSocketServer({
       noServer: true, perMessageDeflate: false, maxPayload: options.limits.maxFrameBytes,
@@ -81,7 +90,8 @@ export class RelayServer {
   }
 
   /** Takes connections from now on. Call it in the same turn in which `listen` resolves. */
-  serve(parts: RelayParts): void {
+  serve(parts: RelayParts, bridge: Bridge): void {
+    this.#bridge = bridge;
     this.#http.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
       if (this.#connections.size >= this.#options.limits.maxConnections) {
         socket.end('HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nContent-Length: 0\r\n\r\n');

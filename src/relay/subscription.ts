@@ -35,7 +35,8 @@ export class Subscription {
   }
 
   wants(event: UnverifiedEvent): boolean {
-    return this.queries.some((query) => matchesQuery(query, event));
+    // NIP-50: a search is a question about what is stored.
+    return this.queries.some((query) => query.search === undefined && matchesQuery(query, event));
   }
 
   /** Takes a live event that it wants; returns the text to send now, if any. */
