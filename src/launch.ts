@@ -152,6 +152,7 @@ function agentOptions(
     processes: agent.processes,
     cwd: agent.cwd,
     ...(agent.instructions === undefined ? {} : { instructions: agent.instructions }),
+    ...(agent.observe === 'on' && { observation: { livenessMs: agent.livenessMs } }),
     hint: agent.adapter.standingRole,
     permission: answerAtOnce(agent.permission),
     usage: agent.adapter.usage,

@@ -19,7 +19,7 @@ import type { AcpLimits } from './limits.ts';
 import { lineSplitter } from './lines.ts';
 import type { LineSplitter } from './lines.ts';
 import { echoMemory, noiseMeter } from './noise.ts';
-import type { LineTap, PermissionReply, PermissionRequest } from './ports.ts';
+import type { LineAbout, LineTap, PermissionReply, PermissionRequest } from './ports.ts';
 import { sdkClient } from './sdk-client.ts';
 import type { SdkClient } from './sdk-client.ts';
 import { readUpdate } from './updates.ts';
@@ -68,35 +68,36 @@ export interface Connection {
 }
 
 export function openConnection({ write, events, limits, clock, log, onLine }: ConnectionParts): Connection {
-  /** Our requests that wait, with the session where it is a prompt. */
-  const waiting = new Map<RpcId, string | undefined>();
+  /** Our requests that wait. */
+  const waiting = new Map<RpcId, Asked>();
   const echoes = echoMemory();
   const noise = noiseMeter(limits.maxInvalidPerMinute, clock);
   let open = true;
 
-  const send = (text: string, about: 'permission' | 'other', done?: (written: boolean) => void): void => {
+  const send = (text: string, about: LineAbout, done?: (written: boolean) => void): void => {
     onLine?.('write', text, about);
     write(`${text}\n`, done);
   };
   const sdk = sdkClient((message) => {
     if (!open) return;
-    const prompted = promptedSession(message);
-    if ('method' in message && 'id' in message && message.id !== null) waiting.set(message.id, prompted);
-    send(JSON.stringify(message), 'other', (written) => {
+    const asked = readAsked(message);
+    const prompted = promptedSession(asked);
+    if ('method' in message && 'id' in message && message.id !== null) waiting.set(message.id, asked);
+    send(JSON.stringify(message), { is: 'message', answers: false, ...asked }, (written) => {
       if (written && prompted !== undefined) events.onPromptSent(prompted);
     });
   });
-  const answer = (message: AnyMessage): void => {
+  const answer = (message: AnyMessage, method: string): void => {
     const text = JSON.stringify(message);
-    send(text, 'other');
+    send(text, { is: 'message', answers: true, method });
     echoes.wrote(text);
   };
   /** Under the very id, whenever it comes; when nothing is written any more, it settles at once. */
-  const replyTo = (id: RpcId): PermissionReply => (outcome) => new Promise((resolve) => {
+  const replyTo = (id: RpcId, asked: Omit<Asked, 'method'>): PermissionReply => (outcome) => new Promise((resolve) => {
     const line = JSON.stringify({ jsonrpc: '2.0', id, result: { outcome } });
     const done = (written: boolean): void => { resolve({ written, line }); };
     if (!open) return done(false);
-    send(line, 'permission', done);
+    send(line, { is: 'permission', answers: true, method: ASKS, ...asked }, done);
     echoes.wrote(line);
   });
   const breakOff = (detail: string): void => {
@@ -112,12 +113,11 @@ export function openConnection({ write, events, limits, clock, log, onLine }: Co
   const handleRequest = ({ id, method, params }: Extract<Frame, { readonly type: 'request' }>, line: string): void => {
     if (method !== ASKS) {
       const error = { code: METHOD_NOT_FOUND, message: `skep does not offer ${excerpt(method)}` };
-      return answer({ jsonrpc: '2.0', id, error });
+      return answer({ jsonrpc: '2.0', id, error }, method);
     }
     const members = isMembers(params) ? params : {};
-    const { sessionId } = members;
-    const request = { id, sessionId: typeof sessionId === 'string' ? sessionId : '', params: members };
-    events.onPermission(request, line, replyTo(id));
+    const named = readSession(params);
+    events.onPermission({ id, sessionId: named.sessionId ?? '', params: members }, line, replyTo(id, named));
   };
   const handleUpdate = (params: unknown): void => {
     const { sessionId, update } = isMembers(params) ? params : {};
@@ -130,9 +130,8 @@ export function openConnection({ write, events, limits, clock, log, onLine }: Co
     }
     if (!events.onUpdate(sessionId, read)) log.debug('an update outside of a turn was dropped', { sessionId });
   };
-  const handleAnswer = (frame: Extract<Frame, { readonly type: 'result' | 'error' }>, text: string): void => {
-    if (!waiting.has(frame.id)) return disregard('answers nothing we asked', text);
-    const prompted = waiting.get(frame.id);
+  const handleAnswer = (frame: Extract<Frame, { readonly type: 'result' | 'error' }>): void => {
+    const prompted = promptedSession(waiting.get(frame.id));
     waiting.delete(frame.id);
     events.onFrame(prompted);
     if (prompted !== undefined) events.onPromptAnswered(prompted);
@@ -148,23 +147,44 @@ export function openConnection({ write, events, limits, clock, log, onLine }: Co
     if (!open) return;
     if (text.trim() === '') return disregard('blank', text);
     const frame = readFrame(text);
-    onLine?.('read', text, frame.type === 'request' && frame.method === ASKS ? 'permission' : 'other');
-    if (echoes.isEcho(text)) return disregard('echo of our answer', text);
+    const about = aboutRead(text, frame);
+    onLine?.('read', text, about);
+    if (about.is === 'noise') return disregard(about.why, text);
     switch (frame.type) {
       case 'noise':
-        return disregard(frame.why, text);
+        return;
       case 'result':
       case 'error':
-        return handleAnswer(frame, text);
+        return handleAnswer(frame);
       case 'request':
-      case 'notification': {
-        if (CLIENT_SENDS.has(frame.method)) return disregard('echo of our request', text);
-        const { sessionId } = isMembers(frame.params) ? frame.params : {};
-        events.onFrame(typeof sessionId === 'string' ? sessionId : undefined);
+      case 'notification':
+        events.onFrame(about.sessionId);
         if (frame.type === 'request') return handleRequest(frame, text);
         if (frame.method === CLIENT_METHODS.session_update) return handleUpdate(frame.params);
-        if (typeof sessionId === 'string') events.onUsage(sessionId, { type: 'notice', method: frame.method, params: frame.params });
+        if (about.sessionId !== undefined) events.onUsage(about.sessionId, { type: 'notice', method: frame.method, params: frame.params });
         return;
+      default:
+        return unreachable(frame);
+    }
+  };
+  const aboutRead = (text: string, frame: Frame): LineAbout => {
+    if (echoes.isEcho(text)) return { is: 'noise', why: 'echo of our answer' };
+    switch (frame.type) {
+      case 'noise':
+        return { is: 'noise', why: frame.why };
+      case 'result':
+      case 'error': {
+        const asked = waiting.get(frame.id);
+        if (asked === undefined) return { is: 'noise', why: 'answers nothing we asked' };
+        // The answer to `session/new` is the first to name its session.
+        return { is: 'message', answers: true, ...(frame.type === 'result' ? readSession(frame.result) : {}), ...asked };
+      }
+      case 'request':
+      case 'notification': {
+        const { method, params } = frame;
+        if (CLIENT_SENDS.has(method)) return { is: 'noise', why: 'echo of our request' };
+        const is = frame.type === 'request' && method === ASKS ? 'permission' : 'message';
+        return { is, answers: false, method, ...readSession(params) };
       }
       default:
         return unreachable(frame);
@@ -194,8 +214,21 @@ export function openConnection({ write, events, limits, clock, log, onLine }: Co
   };
 }
 
-function promptedSession(message: AnyMessage): string | undefined {
-  if (!('method' in message) || message.method !== AGENT_METHODS.session_prompt) return undefined;
-  const { sessionId } = isMembers(message.params) ? message.params : {};
-  return typeof sessionId === 'string' ? sessionId : undefined;
+/** One of our requests or notifications, as far as its answer and a listener need it. */
+interface Asked {
+  readonly method: string;
+  readonly sessionId?: string;
+}
+
+function readAsked(message: AnyMessage): Asked {
+  return 'method' in message ? { method: message.method, ...readSession(message.params) } : { method: '' };
+}
+
+function promptedSession(asked: Asked | undefined): string | undefined {
+  return asked?.method === AGENT_METHODS.session_prompt ? asked.sessionId : undefined;
+}
+
+function readSession(value: unknown): { readonly sessionId?: string } {
+  const { sessionId } = isMembers(value) ? value : {};
+  return typeof sessionId === 'string' ? { sessionId } : {};
 }

@@ -11,13 +11,14 @@ export { hasProgram } from './program.ts';
 export { reapLeftovers } from './leftovers.ts';
 export type { ReapOptions } from './leftovers.ts';
 export { describeEnd } from './ends.ts';
+export { secretValues } from './redaction.ts';
 export { mayStart, newBreaker, nextStartAt, stepBreaker } from './breaker-machine.ts';
 export type { BreakerCommand, BreakerInput, BreakerState, BreakerStep } from './breaker-machine.ts';
 export type { AcpLimits } from './limits.ts';
 export { ENV_PROCESS } from './mark.ts';
 export { ENV_CREDENTIAL, ENV_ENDPOINT } from './ports.ts';
 export type {
-  AgentProcess, IncomingRequest, LaunchPlan, LineTap, OpenPermissionDesk, PermissionAnswer, PermissionDesk, PermissionDoors,
+  AgentProcess, IncomingRequest, LaunchPlan, LineAbout, LineTap, OpenPermissionDesk, PermissionAnswer, PermissionDesk, PermissionDoors,
   PermissionReply, PermissionRequest, PoisonCause, ProcessEnd, PromptOutcome, PromptRequest, RequestTurn, SessionRefused,
   SessionRequest, SessionStarted, StandingHint, StdioMcpServer, StopReason, TurnOutput,
 } from './ports.ts';

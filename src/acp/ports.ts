@@ -164,10 +164,15 @@ export type OpenPermissionDesk = (doors: PermissionDoors) => PermissionDesk;
 export type StandingHint = 'capability' | 'meta-append' | 'first-message';
 
 /**
- * Every line of the conversation as it stood, without its line break; lines of noise that the agent prints too.
- * `permission` are a `session/request_permission` and our answer to one: their desk is told of them, too.
+ * What a line is, as far as the connection has to know. `permission` is a `session/request_permission` or our answer to
+ * one, of which their desk is told, too. `method` of an answer is that of its request, and `sessionId` that of either.
  */
-export type LineTap = (direction: 'read' | 'write', text: string, about: 'permission' | 'other') => void;
+export type LineAbout =
+  | { readonly is: 'message' | 'permission'; readonly method: string; readonly answers: boolean; readonly sessionId?: string }
+  | { readonly is: 'noise'; readonly why: string };
+
+/** Every line of the conversation as it stood, without its line break; lines of noise that the agent prints too. */
+export type LineTap = (direction: 'read' | 'write', text: string, about: LineAbout) => void;
 
 export interface AgentProcess {
   readonly pid: number;

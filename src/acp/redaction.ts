@@ -10,12 +10,16 @@ const MIN_SECRET_LENGTH = 8;
 
 export type Redactor = (text: string) => string;
 
-/** Knows the values of the child's environment whose names say that they are secrets. */
-export function redactorFor(env: Readonly<Record<string, string>>): Redactor {
-  const secrets = Object.entries(env)
+/** The values of a child's environment whose names say that they are secrets, the longest first. */
+export function secretValues(env: Readonly<Record<string, string>>): readonly string[] {
+  return Object.entries(env)
     .filter(([name, value]) => SECRET_NAME.test(name) && value.length >= MIN_SECRET_LENGTH)
     .map(([, value]) => value)
     // Longest first, so that a value inside another leaves no rest.
     .sort((a, b) => b.length - a.length);
+}
+
+export function redactorFor(env: Readonly<Record<string, string>>): Redactor {
+  const secrets = secretValues(env);
   return (text) => redact(secrets.reduce((rest, secret) => rest.replaceAll(secret, '<redacted>'), text));
 }

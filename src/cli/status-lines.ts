@@ -1,4 +1,5 @@
 /** A status report as lines for people. Pure: what comes from the outside is shortened and escaped. */
+import type { TelemetryStatus } from '../broker/index.ts';
 import type { AgentReport, ProcessReport, RecordingReport, StatusReport, TurnReport } from '../control/index.ts';
 import { shortId } from '../model/index.ts';
 import { toNpub } from '../nostr/index.ts';
@@ -24,7 +25,7 @@ function recordingText({ directory, turns, streams, dropped, problem }: Recordin
 }
 
 function agentLines(agent: AgentReport, nowMs: number): readonly string[] {
-  const { name, pubkey, managedBy, upstream, processes, turns, inbox } = agent;
+  const { name, pubkey, managedBy, upstream, processes, turns, inbox, telemetry } = agent;
   const { phase, url, attempts, channels, lastError } = upstream;
   const trouble = [
     ...(attempts > 0 ? [plural(attempts, 'failed attempt')] : []),
@@ -35,9 +36,16 @@ function agentLines(agent: AgentReport, nowMs: number): readonly string[] {
     ...(managedBy === undefined ? [] : [row('made by', toNpub(managedBy))]),
     row('relay', `${phase}, ${safe(url)}, ${[plural(channels.length, 'channel'), ...trouble].join(', ')}`),
     row('inbox', `${inbox.queued} queued, ${inbox.dispatched} dispatched, ${inbox.done} done, ${inbox.dead} dead`),
+    ...(telemetry === undefined ? [] : [row('owner', telemetryText(telemetry))]),
     ...processes.map((process) => row('process', processText(process))),
     ...(turns.length === 0 ? [row('turn', 'none in flight')] : turns.map((turn) => row('turn', turnText(turn, nowMs)))),
   ];
+}
+
+/** What did not get there is named only where there is some of it. */
+function telemetryText({ sent, waiting, dropped, tooLong, refused }: TelemetryStatus): string {
+  const lost = [[dropped, 'dropped'], [tooLong, 'too long'], [refused, 'refused']] as const;
+  return [`told ${plural(sent, 'frame')}`, `${waiting} waiting`, ...lost.flatMap(([count, word]) => (count > 0 ? [`${count} ${word}`] : []))].join(', ');
 }
 
 function turnText({ turnId, channelId, sinceMs, events }: TurnReport, nowMs: number): string {

@@ -79,6 +79,10 @@ export interface AgentConfig {
   /** Shorter than `hardTimeoutMs`. */
   readonly idleTimeoutMs: number;
   readonly hardTimeoutMs: number;
+  /** Whether the owner is told of the agent at work. */
+  readonly observe: 'on' | 'off';
+  /** Between two signs of life of a turn that the owner is told. */
+  readonly livenessMs: number;
   readonly permission: PermissionMode;
   /** The broker's actions are offered as tools of an MCP server in every session. */
   readonly mcp: boolean;

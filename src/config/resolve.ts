@@ -75,6 +75,8 @@ function resolveAgent(folder: string, agent: WrittenAgent, path: Path, fail: Fai
     gatherMs: agent.gather,
     idleTimeoutMs: agent['idle-timeout'],
     hardTimeoutMs: agent['hard-timeout'],
+    observe: agent.observe,
+    livenessMs: agent.liveness,
     permission: agent.permission,
     mcp: agent.mcp,
     manageAgents: agent['manage-agents'],

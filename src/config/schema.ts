@@ -19,6 +19,8 @@ export const MAX_AGENTS = 64;
 export const MAX_HARD_TIMEOUT_MS = 7 * 86_400_000;
 /** Buzz's own defaults. */
 export const DEFAULT_IDLE_MS = 15 * 60_000;
+/** Buzz's. */
+const DEFAULT_LIVENESS_MS = 10_000;
 export const DEFAULT_HARD_MS = 2 * 3_600_000;
 
 const relay = leaf('embedded, or a URL that begins with ws:// or wss://', (value) => {
@@ -124,6 +126,12 @@ const permission = leaf('reject or allow', (value) => {
   return value === 'reject' || value === 'allow' ? value : undefined;
 });
 
+/** Other readers of YAML take on and off for true and false. */
+const observe = leaf('on or off', (value) => {
+  if (value === 'on' || value === true) return 'on';
+  return value === 'off' || value === false ? 'off' : undefined;
+});
+
 const yesOrNo = leaf('true or false', (value) => (typeof value === 'boolean' ? value : undefined));
 
 const name = leaf('1 to 32 of a-z, 0-9 and -, beginning with a letter or digit', (value) =>
@@ -157,6 +165,8 @@ const agent = closed(
     gather: duration(0, 10_000).default(200),
     'idle-timeout': duration(1_000, MAX_HARD_TIMEOUT_MS).default(DEFAULT_IDLE_MS),
     'hard-timeout': duration(1_000, MAX_HARD_TIMEOUT_MS).default(DEFAULT_HARD_MS),
+    observe: observe.default('on'),
+    liveness: duration(1_000, 600_000).default(DEFAULT_LIVENESS_MS),
     permission: permission.default('reject'),
     mcp: yesOrNo.default(true),
     'manage-agents': yesOrNo.default(true),

@@ -22,6 +22,7 @@ import type { InboxCommand, InboxInput } from './inbox/machine.ts';
 import { storedCounts } from './inbox/rows.ts';
 import type { StoredCounts } from './inbox/rows.ts';
 import { consider } from './intake.ts';
+import { Observation } from './observation.ts';
 import { Outage } from './outage.ts';
 import { Pool } from './pool.ts';
 import { NOT_BEGUN } from './settle.ts';
@@ -48,13 +49,16 @@ export class Agent {
   #cancelWake: (() => void) | undefined;
   readonly #stopping = new AbortController();
   readonly #outage: Outage;
+  readonly #observation: Observation | undefined;
 
   constructor(options: AgentOptions) {
     this.#options = options;
     this.#directory = new Directory(options.link, options.clock, options.ownAgents);
     const { store, link, clock, gatherMs, tape } = options;
     this.#inbox = new Inbox({ store, link, clock, settings: { gatherMs }, ...(tape && { onMoved: tape.moved }) });
-    this.#pool = new Pool(options, (change) => { this.#slotChanged(change); });
+    const { observation, steadyClock } = options;
+    this.#observation = observation && new Observation({ link, clock: steadyClock, ...observation });
+    this.#pool = new Pool(options, (change) => { this.#slotChanged(change); }, this.#observation);
     this.#outage = new Outage(this.#pool);
   }
 
@@ -100,6 +104,7 @@ export class Agent {
       turns: this.#flights.snapshot(),
       inbox: this.#left ?? { ...inboxCounts(this.#inbox.state), ...this.#ended },
       upstream: link.status(),
+      telemetry: link.telemetry(),
     };
   }
 
@@ -227,8 +232,9 @@ export class Agent {
     const flight = new Flight(batch, free.slot, free.life, this.#options.clock.now());
     flight.life.take(batch.turnId);
     const held = heldEvents(this.#inbox.state, batch.channelId);
-    const turn = runTurn({ options: this.#options, directory: this.#directory, flight, held, signal: this.#stopping.signal });
-    const landed = turn.then((report) => this.#settle(flight, report)).catch((error: unknown) => { this.#options.onFatal(error); })
+    const watch = this.#observation?.begin(free.index, batch);
+    const turn = runTurn({ options: this.#options, directory: this.#directory, flight, held, signal: this.#stopping.signal, ...(watch && { watch }) });
+    const landed = (watch?.through(turn) ?? turn).then((report) => this.#settle(flight, report)).catch((error: unknown) => { this.#options.onFatal(error); })
       .finally(() => {
         this.#flights.remove(batch.turnId);
         flight.life.release(batch.turnId);

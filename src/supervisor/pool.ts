@@ -6,6 +6,7 @@ import { describeEnd } from '../acp/index.ts';
 import { unreachable } from '../model/index.ts';
 import type { AgentOptions } from './agent-options.ts';
 import type { Life } from './life.ts';
+import type { Observation } from './observation.ts';
 import { Slot } from './slot.ts';
 import type { SlotChange } from './slot.ts';
 import type { AgentSnapshot } from './snapshot.ts';
@@ -13,20 +14,24 @@ import type { AgentSnapshot } from './snapshot.ts';
 /** A slot and the process that is in it now. */
 export interface FreeProcess {
   readonly slot: Slot;
+  /** Which of the agent's slots it is, counted from 0. */
+  readonly index: number;
   readonly life: Life;
 }
 
 export class Pool {
   readonly #slots: readonly Slot[];
 
-  constructor(options: AgentOptions, onChange: (change: SlotChange) => void) {
+  constructor(options: AgentOptions, onChange: (change: SlotChange) => void, observation?: Observation) {
     const { version, link, steadyClock: clock, random, log, store, plan, hint, usage, permission } = options;
-    const changed = (change: SlotChange): void => {
-      tell(change, options);
-      onChange(change);
-    };
-    const newSlot = (): Slot => new Slot({
-      version, link, clock, random, log, store, plan, hint, ...(usage && { usage }), permission, onChange: changed,
+    const newSlot = (_: unknown, index: number): Slot => new Slot({
+      version, link, clock, random, log, store, plan, hint, ...(usage && { usage }), permission,
+      ...(observation && { tap: (env) => observation.tap(index, env) }),
+      onChange(change) {
+        if (change.type === 'started') observation?.started(index);
+        tell(change, options);
+        onChange(change);
+      },
     });
     this.#slots = Array.from({ length: options.processes }, newSlot);
   }
@@ -50,7 +55,7 @@ export class Pool {
 
   /** The idle process that holds the lane's session, as Buzz prefers it; else any idle one. */
   idleFor(lane: string): FreeProcess | undefined {
-    const idle = this.#slots.flatMap((slot) => (slot.phase === 'idle' && slot.life !== undefined ? [{ slot, life: slot.life }] : []));
+    const idle = this.#slots.flatMap((slot, index) => (slot.phase === 'idle' && slot.life !== undefined ? [{ slot, index, life: slot.life }] : []));
     return idle.find(({ life }) => life.holds(lane)) ?? idle[0];
   }
 

@@ -6,7 +6,7 @@
  */
 import type { UsageShape } from '../../adapters/index.ts';
 import { newBreaker, nextStartAt, startAgent, stepBreaker } from '../acp/index.ts';
-import type { BreakerInput, BreakerState, LaunchPlan, OpenPermissionDesk, ProcessEnd, StandingHint } from '../acp/index.ts';
+import type { BreakerInput, BreakerState, LaunchPlan, LineTap, OpenPermissionDesk, ProcessEnd, StandingHint } from '../acp/index.ts';
 import type { AgentLink, SessionCredential } from '../broker/index.ts';
 import type { Clock, Log, Milliseconds, Random } from '../model/index.ts';
 import type { Store } from '../store/index.ts';
@@ -23,6 +23,8 @@ export interface SlotOptions {
   readonly hint: StandingHint;
   readonly permission: OpenPermissionDesk;
   readonly usage?: UsageShape;
+  /** What listens to the process that is about to start with that environment. */
+  readonly tap?: (env: LaunchPlan['env']) => LineTap;
   readonly onChange: (change: SlotChange) => void;
 }
 
@@ -95,11 +97,13 @@ export class Slot {
   }
 
   async #live(): Promise<void> {
-    const { link, clock, random, log, store, plan, hint, usage, permission, version, onChange } = this.#options;
+    const { link, clock, random, log, store, plan, hint, usage, permission, version, tap, onChange } = this.#options;
     const { signal } = this.#stopping;
     const credential = link.openSession();
+    const launch = plan(credential);
+    const onLine = tap?.(launch.env);
     const started = await startAgent({
-      plan: plan(credential), hint, ...(usage && { usage }), version, permission, clock, log, store, signal,
+      plan: launch, hint, ...(usage && { usage }), version, permission, clock, log, store, signal, ...(onLine && { onLine }),
     });
     if (!started.ok) {
       link.closeSession(credential.sessionId);

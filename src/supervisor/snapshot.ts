@@ -1,5 +1,5 @@
 /** What an agent's driver tells about itself for `skep status`. Times in Unix milliseconds. */
-import type { UpstreamStatus } from '../broker/index.ts';
+import type { TelemetryStatus, UpstreamStatus } from '../broker/index.ts';
 import type { ChannelId, Milliseconds, Pubkey } from '../model/index.ts';
 import type { SlotPhase } from './slot.ts';
 
@@ -22,4 +22,5 @@ export interface AgentSnapshot {
   }[];
   readonly inbox: { readonly queued: number; readonly dispatched: number; readonly done: number; readonly dead: number };
   readonly upstream: UpstreamStatus;
+  readonly telemetry: TelemetryStatus;
 }

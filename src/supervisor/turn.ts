@@ -14,6 +14,7 @@ import type { Flight } from './flight.ts';
 import type { Ending } from './inbox/machine.ts';
 import type { LaneSession } from './life.ts';
 import { tellMetric } from './metrics.ts';
+import type { TurnWatch } from './observation.ts';
 import { decidedPublication } from './publication.ts';
 import { NOT_BEGUN, processFate, settle, settleRefused } from './settle.ts';
 import { speak } from './speak.ts';
@@ -26,6 +27,8 @@ export interface TurnWork {
   readonly flight: Flight;
   /** Events of the channel that wait for a turn of their own, or are in one. */
   readonly held: ReadonlySet<EventId>;
+  /** Tells the owner of the turn. */
+  readonly watch?: TurnWatch;
   /** Aborts when the supervisor stops. */
   readonly signal: AbortSignal;
 }
@@ -38,11 +41,12 @@ export interface TurnReport {
 }
 
 export async function runTurn(work: TurnWork): Promise<TurnReport> {
-  const { options, directory, flight, held } = work;
+  const { options, directory, flight, held, watch } = work;
   const { batch, life } = flight;
   const opened = await openSession(work, standingOf(options));
-  if (!opened.ok) return notOpened(flight, opened);
-  const { session } = opened;
+  if (!opened.ok) return notOpened(work, opened);
+  const { session, isNew } = opened;
+  watch?.resolved(session.sessionId, isNew);
   flight.opened();
   const facts = await gatherFacts({ link: options.link, directory, batch, session, held });
   const input = turnInput(batch, facts, session.standing, standingRole(session));
@@ -50,14 +54,21 @@ export async function runTurn(work: TurnWork): Promise<TurnReport> {
   life.bind({ turnId: batch.turnId, channelId: batch.channelId });
   const outcome = await prompt(work, session, input);
   life.bind(undefined);
+  watch?.ended(outcome);
   return conclude(work, session, input, outcome);
 }
 
-async function prompt({ options, flight }: TurnWork, session: LaneSession, input: TurnInput): Promise<PromptOutcome> {
+async function prompt({ options, flight, watch }: TurnWork, session: LaneSession, input: TurnInput): Promise<PromptOutcome> {
   const { sessionId } = session;
   const { batch, life: { process } } = flight;
   const output = compileTurn(input);
   const { blocks, envelope, manifest } = output;
+  watch?.delivering({
+    promptBytes: blocks.reduce((sum, block) => sum + Buffer.byteLength(block), 0),
+    standingContextIncluded: input.standingRole === 'prompt',
+    eventDeltaCount: input.events.length + (input.history?.messages.length ?? 0),
+    contextManifest: manifest,
+  });
   const outcome = ofOurs(flight, await process.prompt({
     sessionId,
     blocks,
@@ -113,12 +124,12 @@ async function dispose({ life }: Flight, outcome: PromptOutcome): Promise<void> 
   else await life.retire(fate);
 }
 
-type Opened = { readonly ok: true; readonly session: LaneSession } | SessionRefused;
+type Opened = { readonly ok: true; readonly session: LaneSession; readonly isNew: boolean } | SessionRefused;
 
 /** The lane's session, or a fresh one. */
 async function openSession({ options, flight: { batch, life } }: TurnWork, standing: StandingTexts): Promise<Opened> {
   const known = life.session(batch.lane);
-  if (known !== undefined) return { ok: true, session: known };
+  if (known !== undefined) return { ok: true, session: known, isNew: false };
   const { process } = life;
   const { takesSystemPrompt } = process;
   const systemPrompt = takesSystemPrompt ? standingText(standing) : '';
@@ -128,10 +139,11 @@ async function openSession({ options, flight: { batch, life } }: TurnWork, stand
     sessionId: opened.sessionId, takesSystemPrompt, standing, goodTurns: 0, standingSent: false,
   };
   life.remember(batch.lane, session);
-  return { ok: true, session };
+  return { ok: true, session, isNew: true };
 }
 
-async function notOpened({ life, isCutShort }: Flight, refused: SessionRefused): Promise<TurnReport> {
+async function notOpened({ flight: { life, isCutShort }, watch }: TurnWork, refused: SessionRefused): Promise<TurnReport> {
+  if (!isCutShort) watch?.refused(refused);
   // A program that does not answer this will not answer the next; another process gets the retry.
   if (refused.code === 'timeout') await life.retire('crashed');
   const ending = isCutShort ? NOT_BEGUN : settleRefused(refused);

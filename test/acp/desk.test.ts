@@ -58,7 +58,7 @@ describe('a request', () => {
 
   it('tells what line it is: the desk has it, and the tap can leave it to the desk', async () => {
     const about: string[] = [];
-    const started = await start(ASKS, { onLine: (direction, text, what) => { if (what === 'permission') about.push(`${direction} ${text.includes('allow-once')}`); } });
+    const started = await start(ASKS, { onLine: (direction, text, what) => { if (what.is === 'permission') about.push(`${direction} ${text.includes('allow-once')}`); } });
     await say(started.process, await open(started));
     expect(about).toEqual(['read true', 'write false']);
   });

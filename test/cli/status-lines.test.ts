@@ -15,6 +15,7 @@ it('tells everything of a report, one line a thing', () => {
     '  made by  npub1ccz8l9zpa47k6vz9gphftsrumpw80rjt3nhnefat4symjhrsnmjs38mnyd',
     '  relay    waiting, ws://127.0.0.1:7447, 1 channel, 3 failed attempts, last: connection refused',
     '  inbox    4 queued, 3 dispatched, 20 done, 1 dead',
+    '  owner    told 512 frames, 2 waiting, 7 dropped, 1 too long',
     '  process  4711 busy, 2 sessions',
     '  process  backoff, 0 sessions, last end: exited with 1',
     '  turn     t-1 in 6a3f3d52, 3 events, for 11 s',

@@ -31,7 +31,7 @@ describe('a config', () => {
     expect(agent).toEqual({
       name: 'helper', pubkey: AGENT, owner: OWNER, args: [], cwd: directory, env: {}, respondTo: 'owner-only', allowlist: [],
       subscribe: 'mentions', processes: 1, session: 'channel', gatherMs: 200, idleTimeoutMs: 900_000,
-      hardTimeoutMs: 7_200_000, permission: 'reject', mcp: true, manageAgents: true,
+      hardTimeoutMs: 7_200_000, permission: 'reject', observe: 'on', livenessMs: 10_000, mcp: true, manageAgents: true,
     });
   });
 
@@ -61,6 +61,8 @@ agents:
     hard-timeout: 7d
     permission: allow
     mcp: false
+    observe: off
+    liveness: 1m
     manage-agents: false
     instructions: |
       Be brief.
@@ -79,7 +81,7 @@ agents:
       adapter: { name: 'custom', launch: { runs: 'command', command: './agent', args: ['--acp'] } },
       env: { LANG: 'C.UTF-8', EMPTY: '', PUBKEY: OWNER_NPUB },
       respondTo: 'allowlist', allowlist: [OWNER], subscribe: 'all', channels: [CHANNEL], processes: 32, session: 'thread',
-      gatherMs: 0, idleTimeoutMs: 90_000, hardTimeoutMs: 604_800_000, permission: 'allow', mcp: false, manageAgents: false,
+      gatherMs: 0, idleTimeoutMs: 90_000, hardTimeoutMs: 604_800_000, permission: 'allow', observe: 'off', livenessMs: 60_000, mcp: false, manageAgents: false,
       instructions: 'Be brief.\n🐝\n',
     });
     expect(agents[1]).toMatchObject({ name: 'b', adapter: { name: 'goose' }, gatherMs: 250 });

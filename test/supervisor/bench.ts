@@ -25,7 +25,7 @@ import { HeldStore } from './held-store.ts';
 import { agent, channel, owner } from './people.ts';
 
 /** `link` and `store` are those of an earlier bench, for a new start on what it left. */
-export interface BenchOptions extends Partial<Pick<AgentOptions, 'session' | 'processes' | 'gatherMs'>> {
+export interface BenchOptions extends Partial<Pick<AgentOptions, 'session' | 'processes' | 'gatherMs' | 'observation' | 'idleTimeoutMs'>> {
   readonly script?: Script;
   readonly store?: HeldStore;
   readonly stored?: readonly VerifiedEvent[];

@@ -1,0 +1,157 @@
+/**
+ * What the owner is told of one agent's work (NIP-AO telemetry): every line of its conversations, and the life of every
+ * turn. It knows the place of each frame (process slot, channel, session, turn) and what must not be in it.
+ *
+ * Never: waits, throws, or changes what it watches. Permission requests and their answers are told by their desk.
+ */
+import { secretValues } from '../acp/index.ts';
+import type { LineTap, PromptOutcome, SessionRefused } from '../acp/index.ts';
+import type { AgentLink } from '../broker/index.ts';
+import { later } from '../model/index.ts';
+import type { ChannelId, Clock } from '../model/index.ts';
+import {
+  agentInitialized, lineFrame, promptDelivered, secretFilter, sessionConfigured, sessionResolved, turnCompleted, turnFailed, turnLiveness,
+  turnStarted,
+} from '../observer/index.ts';
+import type { Delivery, SecretFilter, Told, TurnFailure } from '../observer/index.ts';
+import type { Batch } from './inbox/entry.ts';
+import { failureOf, refusalOf } from './turn-failure.ts';
+
+export interface ObservationOptions {
+  readonly link: Pick<AgentLink, 'tell'>;
+  /** For the signs of life: nobody sets it. */
+  readonly clock: Clock;
+  readonly livenessMs: number;
+}
+
+/** One turn, as its driver tells of it. What comes after `close` is not told. */
+export interface TurnWatch {
+  resolved(sessionId: string, isNew: boolean): void;
+  delivering(delivery: Delivery): void;
+  ended(outcome: PromptOutcome): void;
+  refused(refusal: SessionRefused): void;
+  /** Tells the end of `turn`, whatever it is, once it has settled; a rejection is told as a failure and passed on. */
+  through<T>(turn: Promise<T>): Promise<T>;
+}
+
+interface TurnPlace {
+  readonly turnId: string;
+  readonly channelId: ChannelId;
+  sessionId?: string;
+}
+
+const BUG: TurnFailure = { outcome: 'error', error: 'skep could not carry the turn to its end' };
+
+export class Observation {
+  readonly #options: ObservationOptions;
+  /** The turn that each process slot is in. */
+  readonly #turns = new Map<number, TurnPlace>();
+  /** What the present process of each slot must not be heard to say. */
+  readonly #secrets = new Map<number, readonly string[]>();
+  /** From the answer to `initialize`, until the process is accepted. */
+  readonly #introductions = new Map<number, Told>();
+  #clean: SecretFilter = secretFilter([]);
+
+  constructor(options: ObservationOptions) {
+    this.#options = options;
+  }
+
+  /** Listens to a process that is about to start in that slot, with that environment. */
+  tap(agentIndex: number, env: Readonly<Record<string, string>>): LineTap {
+    this.#secrets.set(agentIndex, secretValues(env));
+    this.#clean = secretFilter([...this.#secrets.values()].flat());
+    this.#introductions.delete(agentIndex);
+    return (direction, text, about) => {
+      if (about.is === 'permission') return;
+      if (about.is === 'noise') return this.#tell(agentIndex, lineFrame({ direction, text, why: about.why }), this.#placeOf(agentIndex));
+      const { method, sessionId, answers } = about;
+      const place = this.#placeOf(agentIndex, method, sessionId);
+      this.#tell(agentIndex, lineFrame({ direction, text, method }), place);
+      if (direction === 'write' || !answers) return;
+      const more = method === 'initialize' ? agentInitialized(agentIndex, text) : method === 'session/new' ? sessionConfigured(text) : undefined;
+      if (more === undefined) return;
+      if (method === 'initialize') this.#introductions.set(agentIndex, more);
+      else this.#tell(agentIndex, more, place);
+    };
+  }
+
+  /** The process of that slot has answered `initialize`, and is taken. */
+  started(agentIndex: number): void {
+    const introduction = this.#introductions.get(agentIndex);
+    this.#introductions.delete(agentIndex);
+    if (introduction !== undefined) this.#tell(agentIndex, introduction, {});
+  }
+
+  begin(agentIndex: number, { turnId, channelId, entries }: Pick<Batch, 'turnId' | 'channelId' | 'entries'>): TurnWatch {
+    const place: TurnPlace = { turnId, channelId };
+    this.#turns.set(agentIndex, place);
+    let state: 'open' | 'failed' | 'closed' = 'open';
+    let disarm = this.#wake(beat);
+    const tell = (told: Told): void => {
+      if (state !== 'closed') this.#tell(agentIndex, told, place);
+    };
+    const fail = (failure: TurnFailure | undefined): void => {
+      if (failure === undefined || state !== 'open') return;
+      tell(turnFailed(failure));
+      state = 'failed';
+    };
+    const close = (): void => {
+      disarm();
+      tell(turnCompleted());
+      state = 'closed';
+      if (this.#turns.get(agentIndex) === place) this.#turns.delete(agentIndex);
+    };
+    const wake = (): (() => void) => this.#wake(beat);
+    function beat(): void {
+      tell(turnLiveness());
+      disarm = wake();
+    }
+    tell(turnStarted(entries.map(({ eventId }) => eventId)));
+    return {
+      resolved(sessionId, isNew) {
+        place.sessionId = sessionId;
+        tell(sessionResolved(sessionId, isNew));
+      },
+      delivering: (delivery) => { tell(promptDelivered(delivery)); },
+      ended: (outcome) => { fail(failureOf(outcome)); },
+      refused: (refusal) => { fail(refusalOf(refusal)); },
+      async through(turn) {
+        try {
+          return await turn;
+        } catch (error) {
+          fail(BUG);
+          throw error;
+        } finally {
+          close();
+        }
+      },
+    };
+  }
+
+  #wake(beat: () => void): () => void {
+    const { clock, livenessMs } = this.#options;
+    return clock.wake(later(clock.now(), livenessMs), beat);
+  }
+
+  /**
+   * A process is in one turn at a time. A line that names another session than the turn's is late, and of no turn that is
+   * known; while the turn's session is being opened, only what opens it is known to belong to it. What is no message is
+   * of the session that the process is in.
+   */
+  #placeOf(agentIndex: number, method?: string, sessionId?: string): Partial<TurnPlace> {
+    const here = this.#turns.get(agentIndex);
+    const session = method === undefined ? here?.sessionId : sessionId;
+    const named = session === undefined ? {} : { sessionId: session };
+    const belongs = sessionId === undefined || sessionId === here?.sessionId || method === 'session/new';
+    return here !== undefined && belongs ? { turnId: here.turnId, channelId: here.channelId, ...named } : named;
+  }
+
+  #tell(agentIndex: number, { kind, payload, rank }: Told, { channelId, sessionId, turnId }: Partial<TurnPlace>): void {
+    this.#options.link.tell({
+      kind, payload: this.#clean(payload), rank, agentIndex,
+      ...(channelId !== undefined && { channelId }),
+      ...(sessionId !== undefined && { sessionId }),
+      ...(turnId !== undefined && { turnId }),
+    });
+  }
+}
