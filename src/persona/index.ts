@@ -17,6 +17,8 @@ export { deleteTeam, deleteVersions } from './delete.ts';
 export type { Patience, TeamDeletion } from './delete.ts';
 export { currentVersion, historyPage } from './history.ts';
 export type { HistoryPage } from './history.ts';
+export { portOf } from './key.ts';
+export type { SigningKey } from './key.ts';
 export { instanceTemplate, readInstance, resolveModel } from './instance.ts';
 export type { Instance, OwnFields } from './instance.ts';
 export { composeLaunch, deliver } from './launch.ts';

@@ -6,10 +6,13 @@ import { describe, expect, it } from 'vitest';
 import { seconds } from '../../src/model/index.ts';
 import { parseEvent, signEvent, verifyEvent } from '../../src/nostr/index.ts';
 import type { UnverifiedEvent } from '../../src/nostr/index.ts';
-import { definitionTemplate, headAt, plainDefinition, readDefinition, writeDefinition } from '../../src/persona/index.ts';
+import {
+  catalogMember, definitionTemplate, headAt, instanceTemplate, plainDefinition, readCatalog, readDefinition, readInstance, readVersion, writeCatalog, writeDefinition,
+} from '../../src/persona/index.ts';
 import type { Definition } from '../../src/persona/index.ts';
 import { buildPersonas, textOfPersona } from '../../fixtures/make/personas.ts';
-import { keyOf, owner } from './people.ts';
+import { agent, keyOf, owner } from './people.ts';
+import { ownerKey } from './world.ts';
 
 const FOLDER = new URL('../../fixtures/personas/', import.meta.url);
 const ZERO = new Uint8Array(32);
@@ -42,6 +45,39 @@ describe('the reference events', () => {
   it('the replacement is the head', () => {
     const events = [recorded('reference-replacement'), recorded('reference-all-fields'), recorded('reference-minimal')];
     expect(headAt({ kind: 30_175, author: owner, d: 'test-agent' }, events)).toEqual(events[0]);
+  });
+});
+
+describe('the other events', () => {
+  it('a definition in the catalog', () => {
+    const definition: Definition = {
+      ...plainDefinition('Scout'), systemPrompt: '', respondTo: 'owner-only', parallelism: 2, description: 'Looks around.', sessionPolicy: 'thread',
+    };
+    expect(writeDefinition(definition, true)).toMatchObject({ ok: true, body: recorded('definition-shared').content });
+    expect(readDefinition(recorded('definition-shared'))).toEqual({ ok: true, slug: 'scout', definition: { ...definition, acpCommand: 'buzz-acp' }, isShared: true });
+  });
+
+  it.each(['instance-linked', 'instance-alone'])('%s', (name) => {
+    const event = recorded(name);
+    const reading = readInstance(event);
+    if (!reading.ok) return expect.fail(reading.detail);
+    expect(reading.instance.agent).toBe(agent);
+    expect(instanceTemplate(reading.instance, event.created_at)).toMatchObject({ ok: true, template: { content: event.content, tags: event.tags } });
+  });
+
+  it('a team in the catalog', () => {
+    const members = [catalogMember('scout', { ...plainDefinition('Scout'), systemPrompt: 'Look.', respondTo: 'allowlist', respondToAllowlist: [owner] })];
+    const catalog = { name: 'Welcome', description: undefined, instructions: 'Greet.', members };
+    expect(writeCatalog(catalog)).toMatchObject({ ok: true, body: recorded('team-shared').content });
+    expect(readCatalog(recorded('team-shared'))).toEqual({ ok: true, id: 'builtin-team:welcome', catalog, isShared: true });
+  });
+
+  it.each([
+    ['version-agent', { status: 'valid', text: 'Answer in one line.' }], ['version-empty', { status: 'valid', text: '' }], ['version-team', { status: 'valid', text: 'Grüße, 🐝\n' }],
+    ['version-without-prefix', { status: 'invalid', fault: 'prefix', detail: 'text: expected to begin with v1:' }],
+  ])('%s', async (name, reading) => {
+    const { id, created_at: createdAt } = recorded(name);
+    expect(await readVersion(recorded(name), ownerKey())).toEqual({ ok: true, version: { id, createdAt, reading } });
   });
 });
 
