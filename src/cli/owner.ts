@@ -13,6 +13,7 @@ import { systemClock, systemRandom } from '../system/index.ts';
 import { asOwner, ownerOptions } from './owner-open.ts';
 import type { Owner, OwnerFlags } from './owner-open.ts';
 import { jsonLine, permissionJson, permissionLines, placeText, shortNonce } from './owner-text.ts';
+import { usageVerb } from './owner-usage.ts';
 import { watch } from './owner-watch.ts';
 import { print, safe } from './print.ts';
 
@@ -34,6 +35,7 @@ export function ownerVerb(program: Command): void {
       .argument('<nonce>', `the beginning of its nonce, at least ${MIN_PREFIX_CHARACTERS} characters, as pending and watch show it`, prefix)
       .action((nonce: string, flags: OrderFlags) => decideOne(choice, nonce, flags));
   }
+  usageVerb(owner);
   ordering(owner.command('cancel').description('cancel the turn that an agent has in a channel'))
     .argument('<channel>', 'the id of the channel', channel)
     .action((channelId: ChannelId, flags: OrderFlags) => give({ type: 'cancel_turn', channelId }, flags));

@@ -48,7 +48,9 @@ export interface Desk {
   until<T>(find: (view: View) => T | undefined, timeoutMs: number): Promise<T | undefined>;
   /** Signs, seals and sends. Rejects with `Failure('relay')` when the relay says no; an answer that is lost is none. */
   send(agent: Pubkey, control: Control): Promise<void>;
-  /** Stored events, verified, of agents that are known. Rejects when the relay does not answer. */
+  /** Whether that agent counts. */
+  knows(agent: Pubkey): Promise<boolean>;
+  /** Stored events, verified, newest first, of anybody. Rejects with `Failure('relay')` when the relay does not answer. */
   fetch(filter: Filter): Promise<readonly VerifiedEvent[]>;
   /** A sealed text of an agent. */
   open(event: VerifiedEvent): Promise<string | undefined>;
@@ -142,12 +144,14 @@ class OpenDesk implements Desk {
     if (outcome.status === 'rejected') throw new Failure('relay', `${this.relayUrl}: the relay refuses the ${control.type}: ${outcome.reason}`);
   }
 
+  knows(agent: Pubkey): Promise<boolean> {
+    return this.#trust.knows(agent);
+  }
+
   async fetch(filter: Filter): Promise<readonly VerifiedEvent[]> {
     const { events, complete } = await this.#upstream.fetch([filter], { timeoutMs: OPEN_TIMEOUT_MS });
     if (!complete) throw new Failure('relay', `${this.relayUrl}: the relay did not answer`);
-    const known: VerifiedEvent[] = [];
-    for (const event of events) if (await this.#trust.knows(event.pubkey)) known.push(event);
-    return known;
+    return events;
   }
 
   open(event: VerifiedEvent): Promise<string | undefined> {

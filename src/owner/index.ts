@@ -10,5 +10,8 @@ export { openDesk } from './desk.ts';
 export type { Desk } from './desk.ts';
 export { openLocalKey } from './key.ts';
 export type { OwnerKey } from './key.ts';
+export { readMetrics } from './metrics.ts';
+export { COUNTERS, GROUPS, sumUsage } from './view/index.ts';
+export type { Group, UsageRow } from './view/index.ts';
 export { decidable } from './view/index.ts';
 export type { Note, Permission } from './view/index.ts';

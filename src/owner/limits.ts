@@ -12,3 +12,6 @@ export const CARD_WINDOW_SEC = 900;
 export const MAX_STORED_CARDS = 500;
 /** After a `sent` the card or the answer itself follows at once; when it does not, `sent` is all that is known. */
 export const AFTER_SENT_MS = 3_000;
+/** Metrics asked for at once, and all that are read; beyond it the sum says that it is not whole. */
+export const METRIC_PAGE = 500;
+export const MAX_METRICS = 100_000;
