@@ -4,8 +4,15 @@ export const buzzAgent: AdapterProfile = {
   name: 'buzz-agent',
   title: 'Buzz agent',
   launch: { runs: 'command', command: 'buzz-agent', args: [] },
-  // It takes a system prompt in session/new from protocol version 2 on only; version 1 is spoken here.
-  standingRole: 'first-message',
-  usage: { turn: [], session: ['goose'], input: 'with-cache' },
+  agentNames: [],
+  dialect: {
+    // It takes a system prompt in session/new from protocol version 2 on only; version 1 is spoken here.
+    standing: 'first-message',
+    usage: { turn: [], session: ['goose'], input: 'with-cache' },
+  },
+  asking: { by: 'unknown', how: 'not measured' },
+  traits: { steering: 'goose' },
+  needs: { login: 'the key of its model provider in env' },
   docsUrl: 'https://github.com/block/buzz',
+  notes: ['Known from its documentation and dialect, not measured.'],
 };

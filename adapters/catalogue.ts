@@ -19,6 +19,15 @@ const CATALOGUE: ReadonlyMap<string, AdapterProfile> = new Map(
 /** In the order in which they are offered. */
 export const adapterNames: readonly string[] = [...CATALOGUE.keys()];
 
+/** The profile of the program that calls itself so, or that is started by a command of that name. */
+export function recognizeAdapter({ agentName, command }: { readonly agentName?: string; readonly command?: string }): AdapterProfile | undefined {
+  const called = agentName?.trim().toLowerCase() ?? '';
+  const base = command?.split(/[/\\]/).at(-1)?.toLowerCase().replace(/\.(?:exe|cmd|bat)$/, '');
+  const profiles = [...CATALOGUE.values()];
+  return profiles.find(({ agentNames }) => agentNames.includes(called))
+    ?? profiles.find(({ launch }) => launch.runs === 'command' && launch.command === base);
+}
+
 /** The profile of that exact name, or undefined. */
 export function findAdapter(name: string): AdapterProfile | undefined {
   return CATALOGUE.get(name);

@@ -4,11 +4,27 @@ export const claude: AdapterProfile = {
   name: 'claude',
   title: 'Claude Code',
   launch: { runs: 'command', command: 'claude-agent-acp', args: [] },
-  standingRole: 'meta-append',
-  usage: { turn: ['usage'], session: ['cost'], input: 'without-cache' },
+  agentNames: ['@agentclientprotocol/claude-agent-acp'],
+  dialect: {
+    standing: 'meta-append',
+    usage: { turn: ['usage'], session: ['cost'], input: 'without-cache' },
+    startMode: 'default',
+    remarkSigns: [{ update: 'agent_message_chunk', path: ['_meta', 'claudeCode', 'kind'], value: 'informational' }],
+  },
+  asking: { by: 'start-mode', how: 'the mode default; without it, and without settings, it starts in auto and asks for nothing' },
+  traits: {
+    onReject: 'goes-on', onCancel: 'withdraws', onModelError: ['error', 'silent-retries'], steering: 'session',
+    modelBy: ['set_config_option'], modeBy: ['set_config_option', 'set_mode'],
+    load: 'yes', resume: true, close: true, onStdinEnd: 'exits', toolAtSigterm: 'ends',
+  },
+  needs: {
+    node: '>=22',
+    login: 'ANTHROPIC_API_KEY in env, or claude /login',
+    install: 'npm install --global @agentclientprotocol/claude-agent-acp',
+  },
   docsUrl: 'https://github.com/agentclientprotocol/claude-agent-acp',
   notes: [
-    'Without a settings file its mode is auto, in which it asks for no permission: set permissions.defaultMode.',
-    'Killed while a tool runs, it leaves its command line program and the tool behind.',
+    'Starts one command line program for each session.',
+    'Killed while a tool runs, it leaves its command line program and the tool behind; skep ends both.',
   ],
 };

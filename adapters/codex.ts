@@ -4,11 +4,27 @@ export const codex: AdapterProfile = {
   name: 'codex',
   title: 'Codex',
   launch: { runs: 'command', command: 'codex-acp', args: [] },
-  standingRole: 'capability',
-  usage: { turn: ['usage'], session: [], input: 'without-cache' },
+  agentNames: [],
+  dialect: {
+    standing: 'capability',
+    usage: { turn: ['usage'], session: [], input: 'without-cache' },
+    startMode: 'read-only',
+    failureSigns: [{ update: 'session_info_update', path: ['_meta', 'codex', 'threadStatus', 'type'], value: 'systemError' }],
+  },
+  environment: { NO_BROWSER: '1' },
+  asking: { by: 'start-mode', how: 'the mode read-only; it starts in agent whatever its config file says' },
+  traits: {
+    onReject: 'turn-cancelled', onCancel: 'withdraws', onModelError: ['end-of-turn', 'error'], steering: 'session',
+    modelBy: ['set_config_option', 'set_model'], modeBy: ['set_config_option', 'set_mode'],
+    load: 'yes', resume: true, close: true, onStdinEnd: 'exits', toolAtSigterm: 'ends',
+  },
+  needs: {
+    login: 'OPENAI_API_KEY or CODEX_API_KEY in env, or a provider in CODEX_HOME/config.toml',
+    install: 'npm install --global @agentclientprotocol/codex-acp',
+  },
   docsUrl: 'https://github.com/agentclientprotocol/codex-acp',
   notes: [
-    'Starts in the mode "agent" whatever its config file says; INITIAL_AGENT_MODE sets another.',
     'Takes about two seconds to end after its input is closed.',
+    'A tool that runs when a turn is cancelled runs on until the session is closed or the program ends.',
   ],
 };

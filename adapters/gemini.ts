@@ -4,11 +4,23 @@ export const gemini: AdapterProfile = {
   name: 'gemini',
   title: 'Gemini CLI',
   launch: { runs: 'command', command: 'gemini', args: ['--acp'] },
-  standingRole: 'first-message',
-  usage: { turn: ['quota'], session: [], input: 'with-cache' },
+  agentNames: [],
+  dialect: {
+    standing: 'first-message',
+    usage: { turn: ['quota'], session: [], input: 'with-cache' },
+    startMode: 'default',
+  },
+  // Started again by itself it is two processes, of which the first ignores SIGTERM.
+  environment: { GEMINI_CLI_NO_RELAUNCH: 'true' },
+  asking: { by: 'start-mode', how: 'the mode default, in which it starts' },
+  traits: {
+    onReject: 'goes-on', onCancel: 'waits', onModelError: ['error', 'silent-retries'], steering: 'none',
+    modelBy: ['set_model'], modeBy: ['set_mode'],
+    load: 'unreliable', resume: false, close: false, onStdinEnd: 'exits-when-idle', toolAtSigterm: 'ends',
+  },
+  needs: { node: '>=20', login: 'GEMINI_API_KEY in env, or a login in ~/.gemini', install: 'npm install --global @google/gemini-cli' },
   docsUrl: 'https://github.com/google-gemini/gemini-cli',
   notes: [
-    'Starts itself a second time and then ignores SIGTERM, unless GEMINI_CLI_NO_RELAUNCH=true.',
-    'Skips MCP servers in a folder it does not trust.',
+    'Skips MCP servers in a folder it does not trust, without a word: GEMINI_CLI_TRUST_WORKSPACE=true in env trusts the agent\'s cwd.',
   ],
 };

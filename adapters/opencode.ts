@@ -4,11 +4,16 @@ export const opencode: AdapterProfile = {
   name: 'opencode',
   title: 'opencode',
   launch: { runs: 'command', command: 'opencode', args: ['acp'] },
-  standingRole: 'first-message',
-  usage: { turn: ['usage'], session: ['cost'], input: 'without-cache' },
+  agentNames: [],
+  dialect: { standing: 'first-message', usage: { turn: ['usage'], session: ['cost'], input: 'without-cache' } },
+  environment: { OPENCODE_DISABLE_AUTOUPDATE: '1' },
+  asking: { by: 'settings', how: 'permission: { bash: ask, edit: ask } in its opencode.json; without it nothing is asked' },
+  traits: {
+    onReject: 'turn-ends', onCancel: 'withdraws', onModelError: ['error', 'silent-retries'], steering: 'none',
+    modelBy: ['set_config_option', 'set_model'], modeBy: ['set_config_option', 'set_mode'],
+    load: 'yes', resume: true, close: true, onStdinEnd: 'exits', toolAtSigterm: 'lives-on',
+  },
+  needs: { login: 'opencode auth login, or a provider in opencode.json', install: 'npm install --global opencode-ai' },
   docsUrl: 'https://opencode.ai/docs/cli/acp/',
-  notes: [
-    'Runs MCP tools without asking; its own tools ask only where its permission settings say "ask".',
-    'SIGTERM while a tool runs leaves the tool behind.',
-  ],
+  notes: ['Runs MCP tools without asking, whatever its settings say.'],
 };

@@ -4,9 +4,25 @@ export const pi: AdapterProfile = {
   name: 'pi',
   title: 'Pi',
   launch: { runs: 'command', command: 'pi-acp', args: [] },
-  standingRole: 'first-message',
-  // Its usage_update says how full the context is, and nothing of what was used.
-  usage: { turn: [], session: [], input: 'with-cache' },
+  agentNames: [],
+  dialect: {
+    standing: 'first-message',
+    // Its usage_update says how full the context is, and nothing of what was used.
+    usage: { turn: [], session: [], input: 'with-cache' },
+  },
+  environment: { PI_SKIP_VERSION_CHECK: '1' },
+  asking: { by: 'nothing', how: 'it never asks: it runs every tool it decides to run' },
+  traits: {
+    onReject: 'never-asks', onCancel: 'withdraws', onModelError: ['end-of-turn'], steering: 'none',
+    modelBy: ['set_config_option'], modeBy: [],
+    load: 'yes', resume: false, close: false, onStdinEnd: 'exits', toolAtSigterm: 'ends',
+  },
+  needs: {
+    node: '>=22.19',
+    programs: ['pi'],
+    login: 'a provider in ~/.pi/agent/models.json',
+    install: 'npm install --global pi-acp @earendil-works/pi-coding-agent',
+  },
   docsUrl: 'https://github.com/svkozak/pi-acp',
-  notes: ['Never asks for permission: it runs every tool it decides to run.', 'Needs the program pi on PATH.'],
+  notes: ['Passes over MCP servers.', 'Its "modes" are levels of thinking.'],
 };

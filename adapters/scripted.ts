@@ -5,7 +5,9 @@ export const scripted: AdapterProfile = {
   name: 'scripted',
   title: 'Scripted agent',
   launch: { runs: 'node-module', module: 'scripted', args: [] },
-  standingRole: 'capability',
-  usage: USAGE_BY_LOOKING,
+  agentNames: ['skep-scripted'],
+  dialect: { standing: 'capability', usage: USAGE_BY_LOOKING },
+  asking: { by: 'settings', how: 'where its script says `ask`' },
+  needs: {},
   notes: ['Plays a script instead of asking a model; one more argument names the script. For demos and tests.'],
 };

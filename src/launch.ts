@@ -133,7 +133,7 @@ function agentOptions(
   };
   const { command, args } = commandLine(agent.adapter, nodePath, agent.args);
   const env = (own: Record<string, string>): Record<string, string> =>
-    childEnvironment({ parent: environment, extra: agent.env, own });
+    childEnvironment({ parent: environment, extra: { ...agent.adapter.environment, ...agent.env }, own });
   if (!hasProgram({ command, cwd: agent.cwd, env: env({}) })) {
     log.warn(`agent ${agent.name}: there is no program ${excerpt(command, 200)}; it cannot answer before there is one`);
   }
@@ -153,9 +153,8 @@ function agentOptions(
     cwd: agent.cwd,
     ...(agent.instructions === undefined ? {} : { instructions: agent.instructions }),
     ...(agent.observe === 'on' && { observation: { livenessMs: agent.livenessMs } }),
-    hint: agent.adapter.standingRole,
+    dialect: agent.adapter.dialect,
     permission: answerAtOnce(agent.permission),
-    usage: agent.adapter.usage,
     plan: (credential) => {
       recorder?.keepCredential(credential.token);
       const ours = own(credential);

@@ -38,8 +38,8 @@ export interface ConnectionEvents {
   onUpdate(sessionId: string, update: Update): boolean;
   /** `line` is the request as it stood. It may be answered later; what is never answered waits. */
   onPermission(request: PermissionRequest, line: string, reply: PermissionReply): void;
-  /** What may tell of usage, in a turn or not. */
-  onUsage(sessionId: string, word: UsageWord): void;
+  /** An update that is neither speech nor a tool call, or a notification that ACP does not know; in a turn or not. */
+  onOther(sessionId: string, word: UsageWord): void;
   /** The line that answers the session's prompt was met; the call itself settles a little later. */
   onPromptAnswered(sessionId: string): void;
   /** The prompt's bytes have left us. */
@@ -56,10 +56,12 @@ interface ConnectionParts {
   readonly clock: Clock;
   readonly log: Log;
   readonly onLine?: LineTap;
+  /** A message chunk that is the program's own remark. */
+  readonly isRemark?: (update: unknown) => boolean;
 }
 
 export interface Connection {
-  readonly calls: Pick<SdkClient, 'initialize' | 'newSession' | 'prompt' | 'cancel'>;
+  readonly calls: Pick<SdkClient, 'initialize' | 'newSession' | 'prompt' | 'cancel' | 'call'>;
   readonly receive: (chunk: Buffer) => void;
   /** stdout ended. */
   readonly receiveEnd: () => void;
@@ -67,7 +69,7 @@ export interface Connection {
   readonly close: () => void;
 }
 
-export function openConnection({ write, events, limits, clock, log, onLine }: ConnectionParts): Connection {
+export function openConnection({ write, events, limits, clock, log, onLine, isRemark }: ConnectionParts): Connection {
   /** Our requests that wait. */
   const waiting = new Map<RpcId, Asked>();
   const echoes = echoMemory();
@@ -121,10 +123,10 @@ export function openConnection({ write, events, limits, clock, log, onLine }: Co
   };
   const handleUpdate = (params: unknown): void => {
     const { sessionId, update } = isMembers(params) ? params : {};
-    const read = readUpdate(update);
-    // What the agent says and does is most of what it sends, and none of it tells of usage.
+    const read: Update | undefined = isRemark?.(update) === true ? { type: 'other' } : readUpdate(update);
+    // What the agent says and does is most of what it sends, and none of it tells anything else.
     const isOther = read === undefined || read.type === 'other';
-    if (isOther && typeof sessionId === 'string') events.onUsage(sessionId, { type: 'update', update });
+    if (isOther && typeof sessionId === 'string') events.onOther(sessionId, { type: 'update', update });
     if (typeof sessionId !== 'string' || read === undefined) {
       return log.debug('an update was skipped: unknown kind or shape');
     }
@@ -161,7 +163,7 @@ export function openConnection({ write, events, limits, clock, log, onLine }: Co
         events.onFrame(about.sessionId);
         if (frame.type === 'request') return handleRequest(frame, text);
         if (frame.method === CLIENT_METHODS.session_update) return handleUpdate(frame.params);
-        if (about.sessionId !== undefined) events.onUsage(about.sessionId, { type: 'notice', method: frame.method, params: frame.params });
+        if (about.sessionId !== undefined) events.onOther(about.sessionId, { type: 'notice', method: frame.method, params: frame.params });
         return;
       default:
         return unreachable(frame);

@@ -5,7 +5,8 @@
  * permission request is put to the desk of the process, which is told what turn it belongs to, and when that turn, or
  * the process, is on its end. A frame keeps alive the turn of the session it names, and every turn when it names none.
  */
-import type { UsageShape } from '../../adapters/index.ts';
+import { AGENT_METHODS } from '@agentclientprotocol/sdk';
+import type { Dialect } from '../../adapters/index.ts';
 import { excerpt, within } from '../model/index.ts';
 import type { Clock, Log } from '../model/index.ts';
 import { isDirectory } from './child.ts';
@@ -14,7 +15,7 @@ import type { Connection, ConnectionEvents } from './connection.ts';
 import { guardedDesk } from './desk.ts';
 import { describeEnd } from './ends.ts';
 import { INTERNAL_ERROR } from './frames.ts';
-import type { SystemPromptForm } from './handshake.ts';
+import type { AgentTraits } from './handshake.ts';
 import type { AcpLimits } from './limits.ts';
 import { outputCounter } from './output.ts';
 import type {
@@ -35,6 +36,8 @@ import type {
 import type { Redactor } from './redaction.ts';
 import type { CallResult } from './sdk-client.ts';
 import { newSessionParams, readSessionId, readStopReason } from './session-request.ts';
+import { SessionSetup } from './session-setup.ts';
+import { fails, shows } from './signs.ts';
 import { Turn } from './turn.ts';
 import { UsageBook } from './usage.ts';
 import { afterReading } from './waiting.ts';
@@ -53,14 +56,15 @@ interface ConversationParts {
   readonly redacted: Redactor;
   /** Offered in every session. */
   readonly mcpServers: readonly StdioMcpServer[];
-  /** Where the agent tells what its turns have used. */
-  readonly usage: UsageShape;
+  readonly dialect: Dialect;
   readonly onLine?: LineTap;
   /** The agent sent a frame. */
   readonly onHeard: () => void;
   readonly onTurnEnded: () => void;
   /** The answer to a prompt holds no stop reason of ACP; what was found in its place. */
   readonly onOddStop: (found: string) => void;
+  /** A session could not be put into the mode in which the agent asks. */
+  readonly onNotAsking: (detail: string) => void;
   /** The agent does not speak the protocol. */
   readonly onBroken: (detail: string) => void;
   /** A turn was cancelled and the agent did not heed it. */
@@ -76,13 +80,15 @@ export class Conversation {
   readonly #sessions = new Set<string>();
   readonly #desk: PermissionDesk;
   readonly #usage: UsageBook;
+  readonly #setup: SessionSetup;
+  #closesSessions = false;
   #stopping = false;
   #over: ProcessEnd | undefined;
 
   constructor(parts: ConversationParts) {
     this.#parts = parts;
-    this.#usage = new UsageBook(parts.usage);
-    const { write, limits, clock, log, onLine, onBroken } = parts;
+    this.#usage = new UsageBook(parts.dialect.usage);
+    const { write, limits, clock, log, onLine, onBroken, dialect } = parts;
     const events: ConnectionEvents = {
       onFrame: (sessionId) => {
         this.#keepAlive(sessionId);
@@ -90,7 +96,10 @@ export class Conversation {
       },
       onUpdate: (sessionId, update) => this.#turns.get(sessionId)?.turn.update(update) ?? false,
       onPermission: (request, line, reply) => { this.#ask(request, line, reply); },
-      onUsage: (sessionId, word) => { this.#usage.heard(sessionId, word); },
+      onOther: (sessionId, word) => {
+        this.#usage.heard(sessionId, word);
+        if (word.type === 'update') this.#turns.get(sessionId)?.turn.sign(fails(word.update, dialect.failureSigns));
+      },
       onPromptAnswered: (sessionId) => {
         this.#turns.get(sessionId)?.turn.seal();
         parts.onTurnEnded();
@@ -105,6 +114,12 @@ export class Conversation {
       clock,
       log,
       ...(onLine === undefined ? {} : { onLine }),
+      ...(dialect.remarkSigns && { isRemark: (update: unknown) => shows(update, dialect.remarkSigns) }),
+    });
+    this.#setup = new SessionSetup({
+      ask: (method, params) => within(clock, limits.callMs, this.connection.calls.call(method, params)),
+      startMode: dialect.startMode,
+      onNotAsking: (detail) => { parts.onNotAsking(this.#detail(detail)); },
     });
     const desk = parts.permission({
       suspendIdle: (sessionId) => { this.#turns.get(sessionId)?.turn.take({ type: 'suspend' }); },
@@ -114,16 +129,26 @@ export class Conversation {
     this.#desk = guardedDesk(desk, log);
   }
 
-  async newSession(request: SessionRequest, form: SystemPromptForm): Promise<SessionStarted> {
+  /** The agent has answered initialize. */
+  knows({ systemPrompt, closesSessions }: AgentTraits): void {
+    this.#setup.form = systemPrompt;
+    this.#closesSessions = closesSessions;
+  }
+
+  get takesSystemPrompt(): boolean {
+    return this.#setup.form !== 'none';
+  }
+
+  async newSession(request: SessionRequest): Promise<SessionStarted> {
     // Agents differ in what they do with a missing directory; some run elsewhere.
     if (!(await isDirectory(request.cwd))) {
       const detail = `cwd: expected an existing directory, found ${excerpt(request.cwd, 200)}`;
       return { ok: false, code: 'error', rpcCode: INVALID_PARAMS, detail };
     }
     const { clock, limits, mcpServers } = this.#parts;
-    const call = this.connection.calls.newSession(newSessionParams(request, form, mcpServers));
+    const call = this.connection.calls.newSession(newSessionParams(request, this.#setup.form, mcpServers));
     const waited = await within(clock, limits.callMs, call);
-    if (waited.status === 'settled') return this.#started(waited.value);
+    if (waited.status === 'settled') return this.#started(waited.value, request);
     return { ok: false, code: 'timeout', detail: `session/new: no answer within ${limits.callMs} ms` };
   }
 
@@ -164,6 +189,17 @@ export class Conversation {
     this.#stopping = true;
     for (const [sessionId, { turn }] of this.#turns) if (turn.running) void this.connection.calls.cancel(sessionId);
     this.#desk.stopping();
+  }
+
+  /** Lets go of every session, where the agent offers that, so that their tools end with them. Resolves in bounded time. */
+  async closeSessions(): Promise<void> {
+    const { clock, limits } = this.#parts;
+    await within(clock, limits.closeMs, Promise.all([...this.#sessions].map((sessionId) => this.closeSession(sessionId))));
+  }
+
+  async closeSession(sessionId: string): Promise<void> {
+    if (!this.#closesSessions || !this.#sessions.delete(sessionId)) return;
+    await this.connection.calls.call(AGENT_METHODS.session_close, { sessionId });
   }
 
   /** The process has ended: everything that waits settles. */
@@ -207,6 +243,7 @@ export class Conversation {
       case 'result': {
         const { stopReason, odd } = readStopReason(called.result);
         if (odd !== undefined) this.#parts.onOddStop(this.#parts.redacted(odd));
+        if (turn.failing && stopReason === 'end_turn') return turn.take({ type: 'failed', code: INTERNAL_ERROR, message: this.#detail(turn.text) });
         return turn.take({ type: 'answered', stopReason });
       }
     }
@@ -217,7 +254,7 @@ export class Conversation {
     return this.#stopping;
   }
 
-  #started(called: CallResult): SessionStarted {
+  async #started(called: CallResult, { systemPrompt }: SessionRequest): Promise<SessionStarted> {
     switch (called.status) {
       case 'closed': {
         const end = this.#over ?? { how: 'stopped' };
@@ -232,7 +269,9 @@ export class Conversation {
           return { ok: false, code: 'error', rpcCode: INTERNAL_ERROR, detail: `session/new: ${problem}` };
         }
         this.#usage.opened(sessionId);
-        return { ok: true, sessionId };
+        const tookSystemPrompt = systemPrompt !== undefined && (await this.#setup.takesText(sessionId, systemPrompt));
+        await this.#setup.beginAsking(sessionId, called.result);
+        return { ok: true, sessionId, tookSystemPrompt, answer: called.result };
       }
     }
   }

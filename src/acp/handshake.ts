@@ -4,18 +4,22 @@
  */
 import { PROTOCOL_VERSION } from '@agentclientprotocol/sdk';
 import type { InitializeRequest } from '@agentclientprotocol/sdk';
+import type { StandingRole } from '../../adapters/index.ts';
 import { excerpt, refuse } from '../model/index.ts';
 import type { Refusal } from '../model/index.ts';
 import { isMembers } from './frames.ts';
 import type { Members } from './frames.ts';
-import type { StandingHint } from './ports.ts';
 
-/** How `session/new` carries the standing text: content of its own, Claude's older `_meta` form, or not at all. */
-export type SystemPromptForm = 'content' | 'meta' | 'none';
+/** How the standing text gets into a session: in `session/new` as content or in Claude's older `_meta` form, by goose's method after it, or not at all. */
+export type SystemPromptForm = 'content' | 'meta' | 'goose' | 'none';
 
 export interface AgentTraits {
   readonly agentInfo: { readonly name: string; readonly version: string };
   readonly systemPrompt: SystemPromptForm;
+  /** It takes `session/close`. */
+  readonly closesSessions: boolean;
+  /** Its own words, for whoever shows them. */
+  readonly capabilities: Members;
 }
 
 export function initializeParams(version: string): InitializeRequest {
@@ -35,7 +39,7 @@ export function initializeParams(version: string): InitializeRequest {
 /** What the agent says it can do rules over `hint`, which is what a profile knows of it beforehand. */
 export function readInitialize(
   result: unknown,
-  hint: StandingHint,
+  hint: StandingRole,
 ): { readonly ok: true; readonly traits: AgentTraits } | Refusal<'initialize'> {
   if (!isMembers(result)) return refuse('initialize', 'initialize: expected an object as result');
   const { protocolVersion, agentCapabilities, agentInfo } = result;
@@ -43,16 +47,26 @@ export function readInitialize(
     const found = protocolVersion === undefined ? 'nothing' : excerpt(JSON.stringify(protocolVersion));
     return refuse('initialize', `initialize: protocolVersion: expected ${PROTOCOL_VERSION}, found ${found}`);
   }
-  const { systemPrompt } = membersOrNone(membersOrNone(agentCapabilities)['sessionCapabilities']);
+  const { systemPrompt, close } = membersOrNone(membersOrNone(agentCapabilities)['sessionCapabilities']);
   const { name, version } = membersOrNone(agentInfo);
   return {
     ok: true,
     traits: {
       agentInfo: { name: typeof name === 'string' ? name : '', version: typeof version === 'string' ? version : '' },
-      systemPrompt:
-        isMembers(systemPrompt) || systemPrompt === true ? 'content' : hint === 'meta-append' ? 'meta' : 'none',
+      systemPrompt: isOffered(systemPrompt) ? 'content' : FORMS[hint],
+      closesSessions: isOffered(close),
+      capabilities: membersOrNone(agentCapabilities),
     },
   };
+}
+
+const FORMS: Readonly<Record<StandingRole, SystemPromptForm>> = {
+  'capability': 'none', 'meta-append': 'meta', 'goose-method': 'goose', 'first-message': 'none',
+};
+
+/** ACP writes a capability as an object, empty or not. */
+function isOffered(capability: unknown): boolean {
+  return isMembers(capability) || capability === true;
 }
 
 function membersOrNone(value: unknown): Members {

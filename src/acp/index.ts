@@ -20,5 +20,5 @@ export { ENV_CREDENTIAL, ENV_ENDPOINT } from './ports.ts';
 export type {
   AgentProcess, IncomingRequest, LaunchPlan, LineAbout, LineTap, OpenPermissionDesk, PermissionAnswer, PermissionDesk, PermissionDoors,
   PermissionReply, PermissionRequest, PoisonCause, ProcessEnd, PromptOutcome, PromptRequest, RequestTurn, SessionRefused,
-  SessionRequest, SessionStarted, StandingHint, StdioMcpServer, StopReason, TurnOutput,
+  SessionRequest, SessionStarted, StdioMcpServer, StopReason, TurnOutput,
 } from './ports.ts';

@@ -22,6 +22,8 @@ export interface AcpLimits {
   readonly cancelGraceMs: number;
   /** The same after an idle timeout: an agent that was silent is given longer. */
   readonly idleCancelGraceMs: number;
+  /** How long the answers to `session/close` are waited for before stdin ends; a part of the time that its end is given. */
+  readonly closeMs: number;
   /** From the end of stdin to SIGTERM. Real agents end within 2 s, or never. */
   readonly stdinGraceMs: number;
   /** From SIGTERM to SIGKILL. */
@@ -45,6 +47,7 @@ export const DEFAULT_LIMITS: AcpLimits = {
   maxTextBytes: 64 * 1024,
   cancelGraceMs: 5_000,
   idleCancelGraceMs: 30_000,
+  closeMs: 1_000,
   stdinGraceMs: 3_000,
   termGraceMs: 3_000,
   killWaitMs: 3_000,

@@ -160,9 +160,6 @@ export interface PermissionDoors {
 /** Called once for each process, before its first line is read. */
 export type OpenPermissionDesk = (doors: PermissionDoors) => PermissionDesk;
 
-/** What an adapter's profile says of its standing text, before the agent itself has spoken. */
-export type StandingHint = 'capability' | 'meta-append' | 'first-message';
-
 /**
  * What a line is, as far as the connection has to know. `permission` is a `session/request_permission` or our answer to
  * one, of which their desk is told, too. `method` of an answer is that of its request, and `sessionId` that of either.
@@ -176,10 +173,14 @@ export type LineTap = (direction: 'read' | 'write', text: string, about: LineAbo
 
 export interface AgentProcess {
   readonly pid: number;
-  /** True when `session/new` takes the standing text in a system role; else it goes into the first prompt. */
+  /** True when a new session is given the standing text in a system role; else it goes into the first prompt. */
   readonly takesSystemPrompt: boolean;
   readonly agentInfo: { readonly name: string; readonly version: string };
+  /** As it told them. */
+  readonly capabilities: Readonly<Record<string, unknown>>;
   newSession(request: SessionRequest): Promise<SessionStarted>;
+  /** Lets go of a session that nobody prompts any more, where the agent offers that. Returns at once. */
+  closeSession(sessionId: string): void;
   /** One prompt at a time in a session; a second is a bug. Never rejects. */
   prompt(request: PromptRequest): Promise<PromptOutcome>;
   /**
@@ -197,7 +198,16 @@ export interface AgentProcess {
   readonly ended: Promise<ProcessEnd>;
 }
 
-export type SessionStarted = { readonly ok: true; readonly sessionId: string } | SessionRefused;
+export type SessionStarted =
+  | {
+      readonly ok: true;
+      readonly sessionId: string;
+      /** The standing text is in a system role; false where none was given, or where it was not taken. */
+      readonly tookSystemPrompt: boolean;
+      /** The agent's answer, as it stood. */
+      readonly answer: unknown;
+    }
+  | SessionRefused;
 
 export type SessionRefused =
   | { readonly ok: false; readonly code: 'error'; readonly rpcCode: number; readonly detail: string }

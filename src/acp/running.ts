@@ -1,8 +1,7 @@
 /**
  * A started program with everything attached to it: framing on its pipes, its sessions, its end. Wiring alone.
  */
-import { USAGE_BY_LOOKING } from '../../adapters/index.ts';
-import type { UsageShape } from '../../adapters/index.ts';
+import type { Dialect } from '../../adapters/index.ts';
 import type { Clock, Log } from '../model/index.ts';
 import type { Store } from '../store/index.ts';
 import type { Child } from './child.ts';
@@ -34,7 +33,7 @@ interface RunningParts {
   readonly limits: AcpLimits;
   readonly store?: Store;
   readonly onLine?: LineTap;
-  readonly usage?: UsageShape;
+  readonly dialect: Dialect;
 }
 
 export interface Running {
@@ -46,7 +45,7 @@ export interface Running {
 }
 
 /** Call it in the turn of the event loop that started the child: it attaches the readers of its pipes. */
-export function attach({ child, plan, permission, clock, log, limits, store, onLine, usage = USAGE_BY_LOOKING }: RunningParts): Running {
+export function attach({ child, plan, permission, clock, log, limits, store, onLine, dialect }: RunningParts): Running {
   const table = processTable();
   const leader = identify(child.pid);
   const redacted = redactorFor(plan.env);
@@ -59,6 +58,7 @@ export function attach({ child, plan, permission, clock, log, limits, store, onL
     void lifetime.endUnlessExits({ how: 'protocol', detail: `it closed its ${pipe} and did not exit` });
   };
   let oddStopTold = false;
+  let unaskingTold = false;
   const group = new ProcessGroup({ leader, mark: markOf(plan.env), table, clock, log, limits });
   const watch = treeWatch(clock, limits.watchTreeMs, () => {
     group.remember().catch((error: unknown) => {
@@ -82,13 +82,17 @@ export function attach({ child, plan, permission, clock, log, limits, store, onL
     limits,
     redacted,
     mcpServers: plan.mcpServers ?? [],
-    usage,
+    dialect,
     onHeard: watch.heard,
     onTurnEnded: watch.turnEnded,
     onOddStop: (found) => {
       // Whoever does it does it in every turn.
       if (!oddStopTold) log.warn('an agent ends its turns without a stop reason of ACP; taken for end_turn', { agent: plan.agentName, pid: child.pid, found });
       oddStopTold = true;
+    },
+    onNotAsking: (detail) => {
+      if (!unaskingTold) log.warn('an agent is not in the mode in which it asks before it acts', { agent: plan.agentName, pid: child.pid, detail });
+      unaskingTold = true;
     },
     onBroken: broken,
     onUnresponsive: () => {
@@ -132,7 +136,7 @@ export function attach({ child, plan, permission, clock, log, limits, store, onL
     async stop(options) {
       conversation.stopping();
       if (options?.force === true) lifetime.force(STOPPED);
-      else lifetime.end(STOPPED, stdin.end);
+      else lifetime.end(STOPPED, () => { void conversation.closeSessions().then(stdin.end); });
       await lifetime.ended;
     },
   };
@@ -165,11 +169,18 @@ export function agentProcess(
   pid: number,
   traits: AgentTraits,
 ): AgentProcess {
+  conversation.knows(traits);
   return {
     pid,
-    takesSystemPrompt: traits.systemPrompt !== 'none',
+    get takesSystemPrompt() {
+      return conversation.takesSystemPrompt;
+    },
     agentInfo: traits.agentInfo,
-    newSession: (request) => conversation.newSession(request, traits.systemPrompt),
+    capabilities: traits.capabilities,
+    newSession: (request) => conversation.newSession(request),
+    closeSession: (sessionId) => {
+      void conversation.closeSession(sessionId);
+    },
     prompt: (request) => conversation.prompt(request),
     cancel: (sessionId) => {
       conversation.cancel(sessionId);

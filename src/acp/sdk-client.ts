@@ -19,6 +19,8 @@ export interface SdkClient {
   initialize(params: InitializeRequest): Promise<CallResult>;
   newSession(params: NewSessionRequest): Promise<CallResult>;
   prompt(params: PromptRequest): Promise<CallResult>;
+  /** Any other request. */
+  call(method: string, params: Readonly<Record<string, unknown>>): Promise<CallResult>;
   /** Resolves when it was handed over, or cannot be. */
   cancel(sessionId: string): Promise<unknown>;
   /** An answer to a request of ours that still waits. */
@@ -55,6 +57,7 @@ export function sdkClient(write: (message: AnyMessage) => void): SdkClient {
     initialize: (params) => settle(agent.request(methods.agent.initialize, params)),
     newSession: (params) => settle(agent.request(session.new, params)),
     prompt: (params) => settle(agent.request(session.prompt, params)),
+    call: (method, params) => settle(agent.request(method, params)),
     cancel: (sessionId) => settle(agent.notify(session.cancel, { sessionId })),
     deliver(answer) {
       void settle(answers.write(answer));

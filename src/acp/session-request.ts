@@ -32,6 +32,9 @@ export function newSessionParams(
       return { ...base, systemPrompt: { mode: 'append', content: [{ type: 'text', text }] } };
     case 'meta':
       return { ...base, _meta: { systemPrompt: { append: text } } };
+    // Its text follows by a method of its own.
+    case 'goose':
+      return base;
     case 'none':
       throw new TypeError('session/new: a system prompt for an agent that takes none');
   }

@@ -2,7 +2,7 @@
  * Starts an agent program and hands it out when it has answered `initialize`; five kinds of failure before that are
  * told apart. Puts the parts together and decides nothing of its own.
  */
-import type { UsageShape } from '../../adapters/index.ts';
+import type { Dialect } from '../../adapters/index.ts';
 import { excerpt, later, unreachable, within } from '../model/index.ts';
 import type { Clock, Log, Milliseconds } from '../model/index.ts';
 import type { Store } from '../store/index.ts';
@@ -13,7 +13,7 @@ import { recordProcess } from './leftovers.ts';
 import { markOf } from './mark.ts';
 import { DEFAULT_LIMITS } from './limits.ts';
 import type { AcpLimits } from './limits.ts';
-import type { AgentProcess, LaunchPlan, LineTap, OpenPermissionDesk, ProcessEnd, StandingHint } from './ports.ts';
+import type { AgentProcess, LaunchPlan, LineTap, OpenPermissionDesk, ProcessEnd } from './ports.ts';
 import { agentProcess, attach, STOPPED } from './running.ts';
 import type { Running } from './running.ts';
 
@@ -21,10 +21,8 @@ const MAX_DETAIL = 500;
 
 export interface StartOptions {
   readonly plan: LaunchPlan;
-  /** What the adapter's profile knows about its standing text. */
-  readonly hint: StandingHint;
-  /** Where it tells what its turns have used. Absent: wherever it does. */
-  readonly usage?: UsageShape;
+  /** What the adapter's profile knows of how it speaks. */
+  readonly dialect: Dialect;
   /** Our own version, for `clientInfo`. */
   readonly version: string;
   readonly permission: OpenPermissionDesk;
@@ -83,7 +81,7 @@ export async function startAgent(options: StartOptions): Promise<AgentStart> {
 /** The process when it is ready; otherwise undefined, and its end is under way. */
 async function shakeHands(
   running: Running,
-  { plan, hint, version, clock, log }: StartOptions,
+  { plan, dialect, version, clock, log }: StartOptions,
   { startBy, startMs }: { readonly startBy: Milliseconds; readonly startMs: number },
 ): Promise<AgentProcess | undefined> {
   const { conversation, lifetime, redacted } = running;
@@ -103,7 +101,7 @@ async function shakeHands(
     case 'error':
       return refused(`initialize: error ${waited.value.code}: ${excerpt(redacted(waited.value.message), MAX_DETAIL)}`);
     case 'result': {
-      const read = readInitialize(waited.value.result, hint);
+      const read = readInitialize(waited.value.result, dialect.standing);
       if (!read.ok) return refused(read.detail);
       const { pid } = await running.leader;
       log.debug('an agent answered initialize', { agent: agentName, pid, ...read.traits.agentInfo });

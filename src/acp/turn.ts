@@ -32,6 +32,7 @@ export class Turn {
   readonly #settle: (outcome: PromptOutcome) => void;
   #state: TurnState;
   #hearing = false;
+  #failing = false;
   #sealed = false;
   #disarm: (() => void) | undefined;
   #armedAt: number | undefined;
@@ -79,6 +80,20 @@ export class Turn {
     this.take({ type: 'sent' });
     this.#hearing = this.running;
     return this.#hearing;
+  }
+
+  /** A sign that the turn fails, or that it does not; undefined is none. */
+  sign(failing: boolean | undefined): void {
+    if (this.#hearing && failing !== undefined) this.#failing = failing;
+  }
+
+  get failing(): boolean {
+    return this.#failing;
+  }
+
+  /** What the agent has said so far. */
+  get text(): string {
+    return this.#seen.output().text;
   }
 
   seal(): void {

@@ -3,15 +3,13 @@
  * is a mistake, never ignored. What needs the disk or two members at once is checked in `resolve.ts`.
  */
 import { isIP } from 'node:net';
-import { z } from 'zod';
-import { adapterNames, customAdapter, findAdapter } from '../../adapters/index.ts';
-import type { AdapterProfile } from '../../adapters/index.ts';
+import type { z } from 'zod';
 import { LOG_LEVELS } from '../model/index.ts';
+import { adapter, args } from './adapter.ts';
 import {
   channel, closed, count, duration, environment, leaf, list, Mistake, publicKey, text, word,
 } from './leaf.ts';
-import { holdsSecretKey, shown } from './found.ts';
-import { nearest } from './nearest.ts';
+import { holdsSecretKey } from './found.ts';
 
 /** Bytes of standing text for one agent: a long page, well under what a prompt may hold. */
 export const MAX_INSTRUCTIONS_BYTES = 65_536;
@@ -91,35 +89,6 @@ const broker = closed(
   },
   'a mapping of address, port, tls and endpoint',
 );
-
-const argument = text('a text', 32_768);
-const args = list(argument, { min: 0, max: 256, expected: 'a list of at most 256 texts' });
-const custom = closed(
-  { command: text('a program'), args: args.default([]) },
-  'a catalogue name, or a mapping of command and args',
-);
-const catalogued = leaf(`one of ${adapterNames.join(', ')}, or a mapping of command and args`, (value) => {
-  if (typeof value !== 'string') return undefined;
-  const profile = findAdapter(value);
-  const near = nearest(value, adapterNames);
-  if (profile !== undefined) return profile;
-  return near === undefined ? undefined : new Mistake(`found "${shown(value)}", did you mean ${near}?`);
-});
-
-/** A mapping describes a program of the operator's own; anything else must be a name of the catalogue. */
-const adapter = z.unknown().transform((value, context): AdapterProfile => {
-  const isMapping = typeof value === 'object' && value !== null && !Array.isArray(value);
-  const parsed = isMapping
-    ? custom.transform((own) => customAdapter(own.command, own.args)).safeParse(value)
-    : catalogued.safeParse(value);
-  if (parsed.success) return parsed.data;
-  for (const issue of parsed.error.issues) {
-    // A closed mapping's stranger is named by the path, as everywhere.
-    const stranger = issue.code === 'unrecognized_keys' ? issue.keys.slice(0, 1) : [];
-    context.addIssue({ code: 'custom', message: issue.message, path: [...issue.path, ...stranger] });
-  }
-  return z.NEVER;
-});
 
 const permission = leaf('reject or allow', (value) => {
   if (value === 'ask') return new Mistake('found "ask", which is not offered yet, expected reject or allow');

@@ -1,6 +1,6 @@
 /** What an agent's driver is given: its settings from the config, and its doors. */
-import type { UsageShape } from '../../adapters/index.ts';
-import type { LaunchPlan, OpenPermissionDesk, StandingHint } from '../acp/index.ts';
+import type { Dialect } from '../../adapters/index.ts';
+import type { LaunchPlan, OpenPermissionDesk } from '../acp/index.ts';
 import type { AgentLink, SessionCredential } from '../broker/index.ts';
 import type { Clock, Log, Pubkey, Random } from '../model/index.ts';
 import type { Store } from '../store/index.ts';
@@ -24,10 +24,8 @@ export interface AgentOptions {
   readonly instructions?: string;
   /** The agent that made it, where one did. */
   readonly managedBy?: Pubkey;
-  readonly hint: StandingHint;
+  readonly dialect: Dialect;
   readonly permission: OpenPermissionDesk;
-  /** Where the program tells what its turns have used. */
-  readonly usage?: UsageShape;
   /** The whole launch of one process, its credential included. */
   readonly plan: (credential: SessionCredential) => LaunchPlan;
   readonly link: AgentLink;

@@ -71,6 +71,8 @@ export class Life {
   }
 
   forget(lane: string): void {
+    const session = this.#sessions.get(lane);
+    if (session !== undefined) this.process.closeSession(session.sessionId);
     this.#sessions.delete(lane);
   }
 

@@ -23,9 +23,9 @@ export class Pool {
   readonly #slots: readonly Slot[];
 
   constructor(options: AgentOptions, onChange: (change: SlotChange) => void, observation?: Observation) {
-    const { version, link, steadyClock: clock, random, log, store, plan, hint, usage, permission } = options;
+    const { version, link, steadyClock: clock, random, log, store, plan, dialect, permission } = options;
     const newSlot = (_: unknown, index: number): Slot => new Slot({
-      version, link, clock, random, log, store, plan, hint, ...(usage && { usage }), permission,
+      version, link, clock, random, log, store, plan, dialect, permission,
       ...(observation && { tap: (env) => observation.tap(index, env) }),
       onChange(change) {
         if (change.type === 'started') observation?.started(index);

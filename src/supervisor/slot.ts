@@ -4,9 +4,9 @@
  *
  *   backoff or broken (the breaker waits) → starting → idle ⇄ busy → the process ends → backoff …    stopping is for good
  */
-import type { UsageShape } from '../../adapters/index.ts';
+import type { Dialect } from '../../adapters/index.ts';
 import { newBreaker, nextStartAt, startAgent, stepBreaker } from '../acp/index.ts';
-import type { BreakerInput, BreakerState, LaunchPlan, LineTap, OpenPermissionDesk, ProcessEnd, StandingHint } from '../acp/index.ts';
+import type { BreakerInput, BreakerState, LaunchPlan, LineTap, OpenPermissionDesk, ProcessEnd } from '../acp/index.ts';
 import type { AgentLink, SessionCredential } from '../broker/index.ts';
 import type { Clock, Log, Milliseconds, Random } from '../model/index.ts';
 import type { Store } from '../store/index.ts';
@@ -20,9 +20,8 @@ export interface SlotOptions {
   readonly log: Log;
   readonly store: Store;
   readonly plan: (credential: SessionCredential) => LaunchPlan;
-  readonly hint: StandingHint;
+  readonly dialect: Dialect;
   readonly permission: OpenPermissionDesk;
-  readonly usage?: UsageShape;
   /** What listens to the process that is about to start with that environment. */
   readonly tap?: (env: LaunchPlan['env']) => LineTap;
   readonly onChange: (change: SlotChange) => void;
@@ -97,13 +96,13 @@ export class Slot {
   }
 
   async #live(): Promise<void> {
-    const { link, clock, random, log, store, plan, hint, usage, permission, version, tap, onChange } = this.#options;
+    const { link, clock, random, log, store, plan, dialect, permission, version, tap, onChange } = this.#options;
     const { signal } = this.#stopping;
     const credential = link.openSession();
     const launch = plan(credential);
     const onLine = tap?.(launch.env);
     const started = await startAgent({
-      plan: launch, hint, ...(usage && { usage }), version, permission, clock, log, store, signal, ...(onLine && { onLine }),
+      plan: launch, dialect, version, permission, clock, log, store, signal, ...(onLine && { onLine }),
     });
     if (!started.ok) {
       link.closeSession(credential.sessionId);

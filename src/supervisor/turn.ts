@@ -136,7 +136,7 @@ async function openSession({ options, flight: { batch, life } }: TurnWork, stand
   const opened = await process.newSession({ cwd: options.cwd, ...(systemPrompt === '' ? {} : { systemPrompt }) });
   if (!opened.ok) return opened;
   const session: LaneSession = {
-    sessionId: opened.sessionId, takesSystemPrompt, standing, goodTurns: 0, standingSent: false,
+    sessionId: opened.sessionId, takesSystemPrompt: opened.tookSystemPrompt, standing, goodTurns: 0, standingSent: false,
   };
   life.remember(batch.lane, session);
   return { ok: true, session, isNew: true };

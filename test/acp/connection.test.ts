@@ -38,7 +38,7 @@ function bench({
     events: {
       onFrame: (sessionId) => told.push(`frame ${sessionId ?? '-'}`),
       onUpdate: (sessionId, update) => told.push(`update ${sessionId} ${update.type}`) > 0,
-      onUsage: (sessionId, { type }) => told.push(`usage ${sessionId} ${type}`),
+      onOther: (sessionId, { type }) => told.push(`other ${sessionId} ${type}`),
       onPermission: ({ id, sessionId }, _line, reply) => {
         told.push(`permission ${JSON.stringify(id)} ${sessionId}`);
         void reply({ outcome: 'cancelled' });
@@ -136,8 +136,8 @@ describe('requests of the agent', () => {
   );
 });
 
-describe('what may tell of usage', () => {
-  it('is an update that is no speech, or a notification that ACP does not know, of a session', () => {
+describe('what is neither speech nor a tool call', () => {
+  it('is told, also of a notification that ACP does not know, where it names its session', () => {
     const at = bench();
     const other = { sessionUpdate: 'usage_update', used: 1, size: 2 };
     at.receive(
@@ -147,7 +147,7 @@ describe('what may tell of usage', () => {
       { method: 'session/update', params: { update: other } },
       { method: '_vendor/usage', params: { used: 1 } },
     );
-    expect(at.told.filter((word) => word.startsWith('usage'))).toEqual(['usage s update', 'usage s notice']);
+    expect(at.told.filter((word) => word.startsWith('other'))).toEqual(['other s update', 'other s notice']);
   });
 });
 

@@ -8,7 +8,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'vitest';
-import { scriptedModule } from '../../adapters/index.ts';
+import { scriptedModule, USAGE_BY_LOOKING } from '../../adapters/index.ts';
 import { childEnvironment, startAgent } from '../../src/acp/index.ts';
 import type {
   AcpLimits,
@@ -28,6 +28,7 @@ import { temporaryDirectory } from '../setup/temp.ts';
 
 /** Short enough to meet, long enough for a busy machine. */
 export const SHORT: Partial<AcpLimits> = {
+  closeMs: 100,
   stdinGraceMs: 300,
   termGraceMs: 300,
   killWaitMs: 2_000,
@@ -91,7 +92,7 @@ export async function tryStart(
   const asked: IncomingRequest[] = [];
   const { permission = () => ({ outcome: 'cancelled' }), desk = answering(permission), ...rest } = options;
   const started = await startAgent({
-    hint: 'capability',
+    dialect: { standing: 'capability', usage: USAGE_BY_LOOKING },
     version: '1.2.3',
     clock: steadyClock,
     log: silentLog,

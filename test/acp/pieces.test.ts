@@ -189,6 +189,8 @@ describe('initialize', () => {
     [{}, 'capability', 'none'],
     [{}, 'first-message', 'none'],
     [{}, 'meta-append', 'meta'],
+    [{}, 'goose-method', 'goose'],
+    [{ sessionCapabilities: { systemPrompt: {} } }, 'goose-method', 'content'],
     [{ sessionCapabilities: { systemPrompt: {} } }, 'capability', 'content'],
     [{ sessionCapabilities: { systemPrompt: { mode: { override: {} } } } }, 'meta-append', 'content'],
     [{ sessionCapabilities: { systemPrompt: {} } }, 'first-message', 'content'],
@@ -198,7 +200,15 @@ describe('initialize', () => {
     [null, 'capability', 'none'],
   ] as const)('capabilities %j and the hint %s: the standing text goes by %s', (agentCapabilities, hint, form) => {
     const read = readInitialize({ protocolVersion: 1, agentCapabilities, agentInfo: null }, hint);
-    expect(read).toEqual({ ok: true, traits: { agentInfo: { name: '', version: '' }, systemPrompt: form } });
+    expect(read).toEqual({
+      ok: true,
+      traits: { agentInfo: { name: '', version: '' }, systemPrompt: form, closesSessions: false, capabilities: agentCapabilities ?? {} },
+    });
+  });
+
+  it.each([[{}, true], [true, true], [false, false], [null, false], [undefined, false]])('close %j: sessions are closed: %s', (close, closes) => {
+    const read = readInitialize({ protocolVersion: 1, agentCapabilities: { sessionCapabilities: { close } } }, 'capability');
+    expect(read).toMatchObject({ traits: { closesSessions: closes } });
   });
 
   it.each([
@@ -224,6 +234,10 @@ describe('a session', () => {
   ] as const)('carries the standing text as %s', (form, params) => {
     expect(newSessionParams({ cwd: '/w', systemPrompt: 'be' }, form)).toEqual(params);
     expect(newSessionParams({ cwd: '/w' }, form)).toEqual({ cwd: '/w', mcpServers: [] });
+  });
+
+  it('leaves a text to goose’s own method', () => {
+    expect(newSessionParams({ cwd: '/w', systemPrompt: 'be' }, 'goose')).toEqual({ cwd: '/w', mcpServers: [] });
   });
 
   it('offers the MCP servers of the launch, in the form of ACP', () => {

@@ -4,6 +4,7 @@ import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it } from 'vitest';
+import { USAGE_BY_LOOKING } from '../../adapters/index.ts';
 import { describeEnd } from '../../src/acp/index.ts';
 import type { LaunchPlan } from '../../src/acp/index.ts';
 import { SUPERVISOR_SCHEMA, openSqlite } from '../../src/store/index.ts';
@@ -186,7 +187,7 @@ describe('a start', () => {
     'systemPrompt capability %s and hint %s: takes the standing text: %s',
     async (systemPrompt, hint, takes) => {
       const script = { newSession: { systemPrompt } };
-      const { process: agent, lines, directory } = await start(script, { hint });
+      const { process: agent, lines, directory } = await start(script, { dialect: { standing: hint, usage: USAGE_BY_LOOKING } });
       expect(agent.takesSystemPrompt).toBe(takes);
       await agent.newSession({ cwd: directory, ...(takes ? { systemPrompt: 'be kind' } : {}) });
       const { params } = JSON.parse(lines.find(({ text }) => text.includes('session/new'))?.text ?? '{}') as {
@@ -227,7 +228,7 @@ describe('a session', () => {
 
   it('is refused when its id is in use already', async () => {
     const { process: agent, directory } = await start(program('answers-plainly'));
-    expect(await agent.newSession({ cwd: directory })).toEqual({ ok: true, sessionId: 's1' });
+    expect(await agent.newSession({ cwd: directory })).toEqual({ ok: true, sessionId: 's1', tookSystemPrompt: false, answer: { sessionId: 's1' } });
     expect(await agent.newSession({ cwd: directory })).toMatchObject({
       ok: false,
       code: 'error',

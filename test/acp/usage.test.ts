@@ -51,7 +51,7 @@ describe('the usage of a turn', () => {
         { match: 'first', do: [counts('{{session}}', 100)] },
         { match: 'second', do: [counts('{{session}}', 130), counts('another', 5_000)] },
       ],
-    }, { usage: GOOSE.usage });
+    }, { dialect: GOOSE.dialect });
     const [one, two] = [await open(started), await open(started)];
     const used = async (session: string, text: string): Promise<unknown> => (await say(started.process, session, text)).seen.usage;
     expect(await used(one, 'first')).toMatchObject({ turnSeq: 1, turn: { inputTokens: 100 } });
@@ -60,7 +60,7 @@ describe('the usage of a turn', () => {
   });
 
   it('is read by the shape that the profile has, and by no other', async () => {
-    const { outcome } = await play({ rules: [{ do: [{ stop: { usage } }] }] }, { usage: GOOSE.usage });
+    const { outcome } = await play({ rules: [{ do: [{ stop: { usage } }] }] }, { dialect: GOOSE.dialect });
     expect(outcome.seen).not.toHaveProperty('usage');
   });
 });

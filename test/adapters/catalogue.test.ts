@@ -2,11 +2,11 @@ import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { adapterNames, commandLine, customAdapter, findAdapter, scriptedModule } from '../../adapters/index.ts';
+import { adapterNames, commandLine, customAdapter, findAdapter, recognizeAdapter, scriptedModule } from '../../adapters/index.ts';
 
 describe('the catalogue', () => {
   it.each([
-    ['goose', 'goose acp', 'first-message'],
+    ['goose', 'goose acp', 'goose-method'],
     ['claude', 'claude-agent-acp', 'meta-append'],
     ['codex', 'codex-acp', 'capability'],
     ['gemini', 'gemini --acp', 'first-message'],
@@ -18,7 +18,7 @@ describe('the catalogue', () => {
     if (profile === undefined) throw new Error(`${name} is not in the catalogue`);
     const { command, args } = commandLine(profile, '/bin/node');
     expect([command, ...args].join(' ')).toBe(words);
-    expect(profile).toMatchObject({ name, standingRole });
+    expect(profile).toMatchObject({ name, dialect: { standing: standingRole } });
     expect(profile.docsUrl).toMatch(/^https:\/\//);
   });
 
@@ -29,9 +29,31 @@ describe('the catalogue', () => {
   });
 
   it('makes a profile of any command', () => {
-    const profile = customAdapter('/opt/my-agent', ['--acp']);
-    expect(profile).toMatchObject({ name: 'custom', standingRole: 'capability' });
+    const profile = customAdapter({ command: '/opt/my-agent', args: ['--acp'] });
+    expect(profile).toMatchObject({ name: 'custom', dialect: { standing: 'capability' } });
     expect(commandLine(profile, '/bin/node', ['-v'])).toEqual({ command: '/opt/my-agent', args: ['--acp', '-v'] });
+  });
+});
+
+describe('a program of the operator’s own', () => {
+  const claude = findAdapter('claude');
+
+  it('may be like one of the catalogue, but for what the operator says', () => {
+    const profile = customAdapter({
+      command: 'my-claude', ...(claude && { like: claude }), startMode: 'plan', environment: { A: '1' },
+    });
+    expect(profile).toMatchObject({
+      name: 'custom', launch: { command: 'my-claude', args: [] }, environment: { A: '1' },
+      dialect: { standing: 'meta-append', startMode: 'plan', usage: claude?.dialect.usage, remarkSigns: claude?.dialect.remarkSigns },
+    });
+  });
+
+  it('is recognized by what it calls itself, or by its command', () => {
+    expect(recognizeAdapter({ agentName: ' @AgentClientProtocol/claude-agent-acp', command: '/bin/node' })?.name).toBe('claude');
+    expect(recognizeAdapter({ command: '/opt/bin/codex-acp' })?.name).toBe('codex');
+    expect(recognizeAdapter({ command: 'C:\\bin\\Gemini.CMD' })?.name).toBe('gemini');
+    expect(recognizeAdapter({ agentName: 'stranger', command: 'node' })).toBeUndefined();
+    expect(recognizeAdapter({ agentName: '' })).toBeUndefined();
   });
 });
 

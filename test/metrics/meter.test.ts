@@ -10,7 +10,7 @@ class Session {
   meter: SessionMeter;
 
   constructor(name: string, known = true) {
-    this.meter = openMeter(findAdapter(name)?.usage ?? USAGE_BY_LOOKING, known);
+    this.meter = openMeter(findAdapter(name)?.dialect.usage ?? USAGE_BY_LOOKING, known);
   }
 
   hear(...words: readonly UsageWord[]): this {

@@ -13,7 +13,7 @@ const NONE = { inputTokens: null, outputTokens: null, totalTokens: null, costUsd
 function shapeOf(name: string): UsageShape {
   const profile = findAdapter(name);
   if (profile === undefined) throw new Error(`${name} is not in the catalogue`);
-  return profile.usage;
+  return profile.dialect.usage;
 }
 
 function turn(name: string, result: unknown): Sighting | undefined {

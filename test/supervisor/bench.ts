@@ -5,7 +5,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, vi } from 'vitest';
-import { scriptedModule } from '../../adapters/index.ts';
+import { scriptedModule, USAGE_BY_LOOKING } from '../../adapters/index.ts';
 import { childEnvironment } from '../../src/acp/index.ts';
 import { later, silentLog } from '../../src/model/index.ts';
 import type { Milliseconds, Random } from '../../src/model/index.ts';
@@ -77,7 +77,7 @@ export class Bench {
     this.agent = new Agent({
       name: 'helper', version: '0.0.0', session: 'channel', gatherMs: 0, idleTimeoutMs: IDLE_MS, hardTimeoutMs: HARD_MS, processes: 1,
       gate: { agent: agent.pubkey, owner: owner.pubkey, respondTo: 'anyone', allowlist: new Set(), subscribe: 'mentions' },
-      cwd: this.#directory, hint: 'capability', permission: answerAtOnce('reject'), ownAgents: new Map(), ...more,
+      cwd: this.#directory, dialect: { standing: 'capability', usage: USAGE_BY_LOOKING }, permission: answerAtOnce('reject'), ownAgents: new Map(), ...more,
       link: this.link, store: this.store, clock: this.clock, steadyClock: this.clock, random: counting(), log: silentLog,
       plan: () => ({
         agentName: 'helper', command: this.command, args: [scriptedModule(), join(this.#directory, 'script.json')],

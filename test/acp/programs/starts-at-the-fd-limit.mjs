@@ -8,7 +8,7 @@ const plan = { agentName: 'bee', command: 'sh', args: ['-c', 'exit 3'], cwd: '/'
 const start = () =>
   startAgent({
     plan,
-    hint: 'capability',
+    dialect: { standing: 'capability', usage: { turn: [], session: [], input: 'with-cache' } },
     version: '0',
     clock: systemClock,
     log: silentLog,

@@ -12,7 +12,7 @@ const store = openSqlite(file, SUPERVISOR_SCHEMA);
 const started = await startAgent({
   plan,
   store,
-  hint: 'capability',
+  dialect: { standing: 'capability', usage: { turn: [], session: [], input: 'with-cache' } },
   version: '0',
   clock: systemClock,
   log: silentLog,
