@@ -1,6 +1,7 @@
 /** A client of the relay over HTTP: signed requests (NIP-98), and what is wrong with them on purpose. */
 import { hash, randomUUID } from 'node:crypto';
 import { request } from 'node:http';
+import type { OutgoingHttpHeaders } from 'node:http';
 import type { Tag, VerifiedEvent } from '../../src/nostr/index.ts';
 import type { Person } from './harness.ts';
 
@@ -43,7 +44,7 @@ export async function post(
 }
 
 export function raw(
-  relay: { readonly url: string }, path: string, method: string, headers: Readonly<Record<string, string>>, body: string,
+  relay: { readonly url: string }, path: string, method: string, headers: OutgoingHttpHeaders, body: string,
 ): Promise<Answered> {
   return new Promise((resolve, reject) => {
     const asked = request(relay.url.replace('ws', 'http') + path, { method, headers, agent: false }, (response) => {
