@@ -152,7 +152,7 @@ function agentOptions(
     processes: agent.processes,
     cwd: agent.cwd,
     ...(agent.instructions === undefined ? {} : { instructions: agent.instructions }),
-    ...(agent.observe === 'on' && { observation: { livenessMs: agent.livenessMs } }),
+    ...(agent.observe !== 'off' && { observation: { livenessMs: agent.livenessMs, packed: agent.observe === 'batch' } }),
     dialect: agent.adapter.dialect,
     permission: answerAtOnce(agent.permission),
     plan: (credential) => {

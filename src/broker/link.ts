@@ -50,6 +50,9 @@ export function openLink({ agent, feed, controls, journal, sessions, endpoint }:
     },
     frameBytes,
     telemetry: () => telemetry.status(),
+    packTelemetry: () => {
+      telemetry.pack();
+    },
     controls: (consumer) => {
       controls.follow(consumer);
     },

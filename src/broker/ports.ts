@@ -209,6 +209,8 @@ export interface AgentLink {
   /** The frame's plaintext in bytes, at its longest. Pure. What has more than 65,408 is not sent. */
   frameBytes(frame: ObserverFrame): number;
   telemetry(): TelemetryStatus;
+  /** From here on frames go one a second, several of one channel in each (Buzz's kind `batch`). */
+  packTelemetry(): void;
   /** Starts to listen to the owner. Exactly one consumer; a frame is handed over once, also over reconnects and restarts. */
   controls(consumer: ControlConsumer): void;
   controlCounts(): ControlCounts;

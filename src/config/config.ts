@@ -79,8 +79,8 @@ export interface AgentConfig {
   /** Shorter than `hardTimeoutMs`. */
   readonly idleTimeoutMs: number;
   readonly hardTimeoutMs: number;
-  /** Whether the owner is told of the agent at work. */
-  readonly observe: 'on' | 'off';
+  /** Whether the owner is told of the agent at work; `batch` in one frame a second. */
+  readonly observe: 'on' | 'batch' | 'off';
   /** Between two signs of life of a turn that the owner is told. */
   readonly livenessMs: number;
   readonly permission: PermissionMode;

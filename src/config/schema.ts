@@ -96,7 +96,8 @@ const permission = leaf('reject or allow', (value) => {
 });
 
 /** Other readers of YAML take on and off for true and false. */
-const observe = leaf('on or off', (value) => {
+const observe = leaf('on, batch or off', (value) => {
+  if (value === 'batch') return 'batch';
   if (value === 'on' || value === true) return 'on';
   return value === 'off' || value === false ? 'off' : undefined;
 });

@@ -37,7 +37,7 @@ export interface AgentOptions {
   readonly log: Log;
   readonly observe: Observer;
   /** What the owner is told of the agent at work; absent: nothing. */
-  readonly observation?: { readonly livenessMs: number };
+  readonly observation?: { readonly livenessMs: number; readonly packed: boolean };
   /** Where a recorder listens. */
   readonly tape?: Tape;
   /** Every agent of this supervisor, by pubkey: known to be agents without asking a relay. */

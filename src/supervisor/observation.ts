@@ -18,10 +18,12 @@ import type { Batch } from './inbox/entry.ts';
 import { failureOf, refusalOf } from './turn-failure.ts';
 
 export interface ObservationOptions {
-  readonly link: Pick<AgentLink, 'tell'>;
+  readonly link: Pick<AgentLink, 'tell' | 'packTelemetry'>;
   /** For the signs of life: nobody sets it. */
   readonly clock: Clock;
   readonly livenessMs: number;
+  /** One frame a second, for relays that bill frames. */
+  readonly packed: boolean;
 }
 
 /** One turn, as its driver tells of it. What comes after `close` is not told. */
@@ -54,6 +56,7 @@ export class Observation {
 
   constructor(options: ObservationOptions) {
     this.#options = options;
+    if (options.packed) options.link.packTelemetry();
   }
 
   /** Listens to a process that is about to start in that slot, with that environment. */

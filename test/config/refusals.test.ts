@@ -41,7 +41,7 @@ const AGENT_ROWS: readonly (readonly [string, string])[] = [
   ['session: agent', 'skep.yaml:7: agents[0].session: found "agent", expected channel or thread'],
   ['permission: ask', 'skep.yaml:7: agents[0].permission: found "ask", which is not offered yet, expected reject or allow'],
   ['permission: yes', 'skep.yaml:7: agents[0].permission: found "yes", expected reject or allow'],
-  ['observe: sometimes', 'skep.yaml:7: agents[0].observe: found "sometimes", expected on or off'],
+  ['observe: sometimes', 'skep.yaml:7: agents[0].observe: found "sometimes", expected on, batch or off'],
   ['liveness: 0', 'skep.yaml:7: agents[0].liveness: found 0, expected a duration like 90s, 5m or 2h between 1s and 10m'],
   ['mcp: "false"', 'skep.yaml:7: agents[0].mcp: found "false", expected true or false'],
   ['channels: []', 'skep.yaml:7: agents[0].channels: found 0 entries, expected a list of 1..500 channel ids, or no such member for all'],

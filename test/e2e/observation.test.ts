@@ -77,6 +77,16 @@ describe('a turn as its owner sees it', () => {
     });
   });
 
+  it('is told in packs with observe: batch', async () => {
+    const stage = open = await openStage({ rules: [{ do: [{ reply: 'hi' }] }], agent: ['observe: batch'] });
+    const frames = await openEye(stage);
+    await stage.say(stage.owner, 'hello');
+    const inside = (): readonly SeenFrame[] => frames.flatMap((frame) => (frame.kind === 'batch' ? frame.payload['events'] as SeenFrame[] : [frame]));
+    await stage.watch.until('the end of the turn', () => ended(inside()));
+    expect(frames.some(({ kind }) => kind === 'batch')).toBe(true);
+    expect(inside().filter(({ kind }) => kind === 'turn_started')).toHaveLength(1);
+  });
+
   it('is told nothing of with observe: off', async () => {
     const stage = open = await openStage({ rules: [{ do: [{ reply: 'hi' }] }], agent: ['observe: off'] });
     const frames = await openEye(stage);

@@ -67,6 +67,7 @@ export function fakeLink(stored: readonly VerifiedEvent[] = []): FakeLink {
     },
     tell: (frame) => { link.told.push(frame); },
     frameBytes: ({ payload }) => Buffer.byteLength(payload),
+    packTelemetry: () => { link.calls.push('pack'); },
     telemetry: () => ({ sent: link.told.length, waiting: 0, dropped: 0, tooLong: 0, refused: 0 }),
     metric: ({ plaintext }) => { link.metrics.push(plaintext); },
     status: () => ({ agent: agent.pubkey, url: 'ws://127.0.0.1:1', phase: link.phase, attempts: 0, channels: [] }),

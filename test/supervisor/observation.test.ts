@@ -10,7 +10,7 @@ import { HandClock } from './hand-clock.ts';
 import type { VerifiedEvent } from '../../src/nostr/index.ts';
 import { channel, entryOf, message } from './people.ts';
 
-const OBSERVED = { observation: { livenessMs: 10_000 } };
+const OBSERVED = { observation: { livenessMs: 10_000, packed: false } };
 
 function bench(options: BenchOptions = {}): Bench {
   return openBench({ ...options, ...OBSERVED });
@@ -113,6 +113,12 @@ describe('a turn', () => {
     isWhole(at);
   });
 
+  it('is told in packs where that is asked for', () => {
+    const link = fakeLink();
+    expect(new Observation({ link, clock: new HandClock(), livenessMs: 10_000, packed: true })).toBeDefined();
+    expect(link.calls).toEqual(['pack']);
+  });
+
   it('without observation is not told', async () => {
     const at = openBench();
     await at.hear(mention('one'));
@@ -130,7 +136,7 @@ describe('a line', () => {
   };
 
   it('belongs to the turn of its session, or to none', () => {
-    const observation = new Observation({ link, clock, livenessMs: 10_000 });
+    const observation = new Observation({ link, clock, livenessMs: 10_000, packed: false });
     const tap = observation.tap(3, {});
     tap('read', '{}', line('session/update', 'early'));
     expect(place()).toEqual([undefined, 'early', undefined]);
@@ -154,7 +160,7 @@ describe('a line', () => {
   });
 
   it('holds no secret of any process of the agent that runs now', () => {
-    const observation = new Observation({ link, clock, livenessMs: 10_000 });
+    const observation = new Observation({ link, clock, livenessMs: 10_000, packed: false });
     const [first, second] = [observation.tap(0, { SKEP_CREDENTIAL: 'credential-of-the-first' }), observation.tap(1, { API_KEY: 'a"key\\of-the-operator', HOME: '/home/someone' })];
     first('read', JSON.stringify({ a: 'a"key\\of-the-operator', b: 'credential-of-the-first /home/someone' }), line('session/update', 's'));
     expect(link.told.at(-1)?.payload).toBe('{"a":"<redacted>","b":"<redacted> /home/someone"}');

@@ -12,6 +12,7 @@ import type { FrameAuthorization, ObserverFrame } from '../ports.ts';
  */
 export const MAX_FRAME_BYTES = 65_408;
 
+const MAX_SEQ_DIGITS = String(Number.MAX_SAFE_INTEGER).length;
 /** Any stamp is as long as any other until the year 10000. */
 const SOME_TIME = milliseconds(0);
 
@@ -35,6 +36,11 @@ export function frameText(frame: ObserverFrame, seq: number, at: Milliseconds): 
 /** The size of the frame with the longest `seq` there is, so that it does not depend on when it is sent. */
 export function frameBytes(frame: ObserverFrame): number {
   return Buffer.byteLength(frameText(frame, Number.MAX_SAFE_INTEGER, SOME_TIME), 'utf8');
+}
+
+/** How much longer a frame could be, had it the longest `seq`: so that what was said to fit beforehand does. */
+export function seqSlack(seq: number): number {
+  return MAX_SEQ_DIGITS - String(seq).length;
 }
 
 /** NIP-AO "Authorization Envelope"; `expiresAt` is Buzz's own, and stands last. */

@@ -6,7 +6,7 @@
  * frame does not wait behind a long stream of its own session either: of what stands before it the newest few stay.
  * So it is, less strictly, with the lifecycle among the frames of no session.
  */
-import type { Milliseconds } from '../../model/index.ts';
+import type { ChannelId, Milliseconds } from '../../model/index.ts';
 import type { ObserverFrame } from '../ports.ts';
 import { Fifo } from './fifo.ts';
 
@@ -86,6 +86,19 @@ export class FrameQueue {
     const weightiest = permission.first() ?? lifecycle.first() ?? stream.first();
     const next = weightiest && this.#lanes.get(weightiest.lane)?.first();
     return next && this.#remove(next);
+  }
+
+  /** The next one of that channel among those that are first in their session, if it `fits`. */
+  shiftOf(channelId: ChannelId, fits: (waiting: Waiting) => boolean): Waiting | undefined {
+    const { permission, lifecycle, stream } = this.#ranks;
+    const weightiest = permission.first() ?? lifecycle.first() ?? stream.first();
+    if (weightiest === undefined) return undefined;
+    const before = this.#lanes.get(weightiest.lane);
+    for (const lane of [...(before === undefined ? [] : [before]), ...this.#lanes.values()]) {
+      const place = lane.first();
+      if (place?.content?.frame.channelId === channelId && fits(place.content)) return this.#remove(place);
+    }
+    return undefined;
   }
 
   /** Drops stream frames, the oldest first, until `frames` are left or none of them is. */

@@ -9,7 +9,8 @@ import type { Sealing } from '../../nostr/index.ts';
 import type { EventDraft } from '../draft.ts';
 import type { ObserverFrame, TelemetryStatus } from '../ports.ts';
 import type { Publisher } from '../publish.ts';
-import { frameBytes, frameText, MAX_FRAME_BYTES } from './frame.ts';
+import { frameBytes, frameText, MAX_FRAME_BYTES, seqSlack } from './frame.ts';
+import { packed } from './pack.ts';
 import { FrameQueue } from './queue.ts';
 import type { Waiting } from './queue.ts';
 import { openSequence } from './sequence.ts';
@@ -22,6 +23,8 @@ export interface Telemetry {
   /** Room for those of the frames that fit; nothing is sent before it is taken. */
   reserve(frames: readonly ObserverFrame[]): Room;
   status(): TelemetryStatus;
+  /** From here on one frame a second, which carries what waits of one channel. */
+  pack(): void;
   /** Takes nothing in any more; what waits is sent for `graceMs` at most, and then dropped. */
   close(graceMs: number): Promise<void>;
 }
@@ -52,11 +55,13 @@ const FRAME_KIND = 24_200;
 /** Frames that wait and their bytes: for a burst, and for a relay that is away for a while. */
 export const MAX_WAITING_FRAMES = 1_024;
 export const MAX_WAITING_BYTES = 4_194_304;
-const MAX_SEQ_DIGITS = String(Number.MAX_SAFE_INTEGER).length;
 /** What a frame takes beside its payload, its ids and its kind, at most. */
 const FRAME_OVERHEAD_BYTES = 256;
 /** Between two frames: half of the 100 a second that a relay takes of an agent (NIP-AO), and room for its other signals. */
 const PACE_MS = 20;
+/** The same of frames that carry several, as Buzz's relays bill them; and how many each may be expected to carry. */
+const PACKED_PACE_MS = 1_000;
+const FRAMES_IN_PACK = 100;
 /**
  * Frames without an answer; a permission frame does not wait for the answers to others. The connection keeps 256
  * ephemeral events and drops the oldest beyond.
@@ -75,6 +80,7 @@ export function openTelemetry(options: TelemetryOptions): Telemetry {
   let unanswered = 0;
   let notBefore: Milliseconds = steadyClock.now();
   let cancel: (() => void) | undefined;
+  let isPacking = false;
   let closed = false;
   let drained: (() => void) | undefined;
 
@@ -83,10 +89,13 @@ export function openTelemetry(options: TelemetryOptions): Telemetry {
     return { frame, lane, seq: sequence.next(lane), at, bytes: roughBytes(frame) };
   }
 
-  function draftOf({ frame, seq, at }: Waiting): EventDraft | undefined {
+  function textOf({ frame, seq, at }: Waiting): string | undefined {
     const text = frameText(frame, seq, at);
-    // As if `seq` were the longest there is, so that what was said to fit beforehand does.
-    if (Buffer.byteLength(text, 'utf8') + MAX_SEQ_DIGITS - String(seq).length > MAX_FRAME_BYTES) return tooLong(frame);
+    return Buffer.byteLength(text, 'utf8') + seqSlack(seq) > MAX_FRAME_BYTES ? tooLong(frame) : text;
+  }
+
+  function draftOf(text: string | undefined): EventDraft | undefined {
+    if (text === undefined) return undefined;
     const sealing = seal(text);
     if (!sealing.ok) {
       count.lost += 1;
@@ -115,11 +124,22 @@ export function openTelemetry(options: TelemetryOptions): Telemetry {
     });
   }
 
+  function nextText(): string | undefined {
+    for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
+      const text = textOf(next);
+      if (text !== undefined) return isPacking ? packed(next, text, queue) : text;
+    }
+    return undefined;
+  }
+
+  function paceMs(): number {
+    return isPacking ? PACKED_PACE_MS : PACE_MS;
+  }
+
   function sendNext(): void {
-    let draft: EventDraft | undefined;
-    for (let next = queue.shift(); next !== undefined && draft === undefined; next = draft ? undefined : queue.shift()) draft = draftOf(next);
+    const draft = draftOf(nextText());
     if (draft === undefined) return;
-    notBefore = later(steadyClock.now(), PACE_MS);
+    notBefore = later(steadyClock.now(), paceMs());
     unanswered += 1;
     void publisher.publish(publisher.compose(draft)).then((outcome) => {
       unanswered -= 1;
@@ -145,7 +165,7 @@ export function openTelemetry(options: TelemetryOptions): Telemetry {
         pump();
       }
     },
-    draft: (frame) => draftOf(numbered(frame, clock.now())),
+    draft: (frame) => draftOf(textOf(numbered(frame, clock.now()))),
     reserve(frames) {
       const at = clock.now();
       const sizes = frames.map(admitted);
@@ -174,10 +194,14 @@ export function openTelemetry(options: TelemetryOptions): Telemetry {
     status: () => ({
       sent: count.sent, waiting: queue.size, dropped: queue.dropped + count.lost, tooLong: count.tooLong, refused: count.refused,
     }),
+    pack() {
+      isPacking = true;
+      notBefore = later(steadyClock.now(), PACKED_PACE_MS);
+    },
     async close(graceMs) {
       closed = true;
       // In the grace there is time for so many; those that tell how turns ended are among them.
-      queue.shrink(Math.floor(graceMs / PACE_MS));
+      queue.shrink(Math.floor(graceMs / paceMs()) * (isPacking ? FRAMES_IN_PACK : 1));
       if (queue.size > 0 || unanswered > 0) {
         await within(steadyClock, graceMs, new Promise<void>((resolve) => {
           drained = resolve;

@@ -12,7 +12,7 @@ import type { VerifiedEvent } from '../../../src/nostr/index.ts';
 import { systemRandom } from '../../../src/system/index.ts';
 import { HeldClock } from '../clock.ts';
 import { FakeRelay } from '../fake-relay.ts';
-import { AGENT, CHANNEL, OWNER } from '../people.ts';
+import { AGENT, CHANNEL, ELSEWHERE, OWNER } from '../people.ts';
 
 const KEY = nip44.getConversationKey(OWNER.secretKey, AGENT.pubkey);
 
@@ -186,6 +186,63 @@ describe('what skep tells', () => {
     await closing;
     expect(made.relay.sent.filter((event) => readBy(KEY, event).kind === 'turn_completed')).toHaveLength(10);
     expect(made.relay.sent).toHaveLength(15);
+  });
+});
+
+describe('packed telemetry', () => {
+  const tick = async (made: Bench, byMs: number): Promise<readonly string[]> => {
+    const before = made.relay.sent.length;
+    made.clock.push(byMs);
+    await new Promise(setImmediate);
+    return made.relay.sent.slice(before).map(({ content }) => nip44.decrypt(content, KEY));
+  };
+  const inside = (text: string): readonly Read[] => (JSON.parse(text) as { payload: { events: Read[] } }).payload.events;
+
+  it('is one frame a second, of one channel, with the frames of several sessions as they stand and the place of the last', async () => {
+    const made = open();
+    made.telemetry.pack();
+    const odd = '{ "n":1.0 }';
+    for (const sessionId of ['a', 'b', 'a']) made.telemetry.tell(frame(odd, { kind: 'acp_read', channelId: CHANNEL, sessionId, turnId: 't', agentIndex: 0 }));
+    made.telemetry.tell(frame('{}', { channelId: ELSEWHERE, sessionId: 'c' }));
+    made.telemetry.tell(frame('{}', { rank: 'lifecycle' }));
+    made.telemetry.tell(frame('{}', {}));
+    expect(await tick(made, 999)).toEqual([]);
+    const seconds = [];
+    for (const byMs of [1, 999, 1, 1_000, 1_000, 1_000]) seconds.push(await tick(made, byMs));
+    const [first, none, second, third, fourth, after] = seconds;
+    expect([none, after]).toEqual([[], []]);
+    // Frames of no channel go alone; the weightiest goes first.
+    expect([first, second, third, fourth].map((texts) => texts?.length)).toEqual([1, 1, 1, 1]);
+    expect(JSON.parse(first?.[0] ?? '')).toMatchObject({ kind: 'note', channelId: null, seq: 1 });
+    const pack = seconds.flat().find((text) => text.includes('"batch"')) ?? '';
+    expect(inside(pack).map(({ sessionId, seq }) => `${sessionId}${seq}`)).toEqual(['a1', 'b1', 'a2']);
+    expect(JSON.parse(pack)).toMatchObject({ kind: 'batch', seq: 2, channelId: CHANNEL, sessionId: 'a', turnId: 't', agentIndex: 0 });
+    expect(pack.split(odd)).toHaveLength(4);
+    expect(seconds.flat().some((text) => text.includes(ELSEWHERE) && !text.includes('"batch"'))).toBe(true);
+    expect(made.telemetry.status()).toMatchObject({ waiting: 0, dropped: 0 });
+  });
+
+  it('fills a frame to what it may hold and not beyond, and keeps the order', async () => {
+    const made = open();
+    made.telemetry.pack();
+    const sizes = [20_000, 30_000, 20_000, 65_000, 10, 70_000, 10];
+    for (const bytes of sizes) made.telemetry.tell(frame(`{"a":"${'x'.repeat(bytes)}"}`, { channelId: CHANNEL, sessionId: 's' }));
+    const texts = [];
+    for (let at = 0; at < 5; at += 1) texts.push(...await tick(made, 1_000));
+    for (const text of texts) expect(Buffer.byteLength(text)).toBeLessThanOrEqual(MAX_FRAME_BYTES);
+    expect(texts.map((text) => (text.includes('"batch"') ? inside(text).map(({ seq }) => seq) : [(JSON.parse(text) as Read).seq])))
+      .toEqual([[1, 2], [3], [4], [5, 7]]);
+  });
+
+  it('carries the envelope of a permission frame inside, and none outside', async () => {
+    const made = open();
+    made.telemetry.pack();
+    const place = { channelId: CHANNEL, sessionId: 's' };
+    made.telemetry.tell(frame('{}', place));
+    made.telemetry.tell(frame('{}', { ...place, kind: 'acp_read', rank: 'permission', authorization: { requestNonce: 'n', actionable: true } }));
+    const [text = ''] = await tick(made, 1_000);
+    expect(JSON.parse(text)).not.toHaveProperty('authorization');
+    expect(inside(text)[1]).toMatchObject({ authorization: { requestNonce: 'n', actionable: true } });
   });
 });
 
