@@ -40,6 +40,8 @@ export interface LaunchParts {
   readonly store: Store;
   readonly recorder: Recorder | undefined;
   readonly onFatal: (error: unknown) => void;
+  /** An agent's owner wants it to stop. */
+  readonly onShutdown: (agent: Pubkey) => void;
 }
 
 export interface Launch {
@@ -123,7 +125,7 @@ function managedGate({ pubkey, owner, owners, respondTo }: ManagedAgent): GateSe
 
 function agentOptions(
   agent: Setup, gate: GateSettings, ownAgents: ReadonlyMap<Pubkey, ProfileFacts>,
-  { options, broker, store, recorder, onFatal }: LaunchParts,
+  { options, broker, store, recorder, onFatal, onShutdown }: LaunchParts,
 ): AgentOptions {
   const { clock, steadyClock, random, log, version, nodePath, environment } = options;
   const toLog = noteLogger(log);
@@ -166,6 +168,7 @@ function agentOptions(
     },
     link: broker.link(agent.pubkey),
     store, clock, steadyClock, random, log, observe, onFatal,
+    onShutdown: () => { onShutdown(agent.pubkey); },
     ownAgents,
   };
 }

@@ -12,6 +12,7 @@ import { lockDataDirectory, openControl, socketPathOf } from './control/index.ts
 import type { StatusReport } from './control/index.ts';
 import { followManaged, openLaunch, runtimesOf } from './launch.ts';
 import type { Surroundings } from './launch.ts';
+import type { Pubkey } from './model/index.ts';
 import { Recorder } from './recording/index.ts';
 import { openRelay } from './relay/index.ts';
 import type { Relay } from './relay/index.ts';
@@ -102,7 +103,10 @@ async function openRooms(
     closings.push(() => recorder.close());
   }
   const onFatal = (error: unknown): void => { ending.fail(error); };
-  const launch = openLaunch({ config, options, broker, store, recorder, onFatal });
+  const onShutdown = (agent: Pubkey): void => {
+    void rooms.supervisor?.shutdown(agent, config.graceMs).then((wasLast) => (wasLast ? ending.close(config.graceMs) : undefined));
+  };
+  const launch = openLaunch({ config, options, broker, store, recorder, onFatal, onShutdown });
   const supervisor = openSupervisor(config.agents.map((agent) => launch.configured(agent)));
   rooms.supervisor = supervisor;
   closings.push((graceMs) => supervisor.close(graceMs));

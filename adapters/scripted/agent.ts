@@ -7,6 +7,7 @@
 import { isAbsolute } from 'node:path';
 import { asText, isList, isMembers } from './json.ts';
 import type { Json, Members } from './json.ts';
+import { chooseModel, firstModel } from './models.ts';
 import { sleep } from './pause.ts';
 import type { Handlers } from './peer.ts';
 import { rulebook } from './rulebook.ts';
@@ -22,6 +23,7 @@ interface Session {
   readonly system: string;
   turn: Turn | undefined;
   isBusy: boolean;
+  model: string;
 }
 
 type Params = Members;
@@ -43,7 +45,7 @@ export function agent(script: Script, outside: Outside): Handlers {
     peer.refuse(id, { code, message, data: undefined });
 
   const open = (id: string, params: Params): Session => {
-    const session = { id, cwd: asText(params['cwd']), system: systemPrompt(params), turn: undefined, isBusy: false };
+    const session: Session = { id, cwd: asText(params['cwd']), system: systemPrompt(params), turn: undefined, isBusy: false, model: firstModel(script.newSession) };
     sessions.set(id, session);
     return session;
   };
@@ -98,6 +100,7 @@ export function agent(script: Script, outside: Outside): Handlers {
       sessionId: session.id,
       cwd,
       system,
+      model: session.model,
       pid: outside.pid,
       number: prompts,
     });
@@ -119,12 +122,22 @@ export function agent(script: Script, outside: Outside): Handlers {
 
   const other = async (id: Json, method: string, params: Params): Promise<void> => {
     const answer = script.answers.get(method);
-    if (answer === undefined) return refuse(id, METHOD_NOT_FOUND, `method not found: ${method}`);
+    if (answer === undefined) return choose(id, method, params);
     if (answer.type === 'error') return peer.refuse(id, answer.error);
     // A session that a script says it can load or resume is one it can be prompted in.
     const sessionId = params['sessionId'];
     if (OPENING.has(method) && typeof sessionId === 'string') open(sessionId, params);
     return peer.respond(id, answer.result);
+  };
+
+  const choose = async (id: Json, method: string, params: Params): Promise<void> => {
+    const choice = chooseModel(script.newSession, method, params);
+    if (choice.is === 'unknown') return refuse(id, METHOD_NOT_FOUND, `method not found: ${method}`);
+    if (choice.is === 'refused') return refuse(id, INVALID_PARAMS, choice.message);
+    const session = sessions.get(asText(params['sessionId']));
+    if (session === undefined) return refuse(id, RESOURCE_NOT_FOUND, 'sessionId: no such session');
+    session.model = choice.model;
+    return peer.respond(id, choice.result);
   };
 
   const answered = (id: Json, method: string, params: Params): Promise<void> => {

@@ -16,6 +16,8 @@ export interface Prompt {
   readonly cwd: string;
   /** The standing text that session/new brought, or ''. */
   readonly system: string;
+  /** The model of the session, or ''. */
+  readonly model: string;
   readonly pid: number;
   /** The how-manieth prompt of this process, from 1. */
   readonly number: number;
@@ -26,7 +28,7 @@ const QUOTE_SCALARS = 200;
 
 export const VARIABLE_NAMES = [
   'actor', 'author', 'channel', 'content', 'count', 'cwd', 'event_id', 'event_ids', 'interrupted', 'match', 'mentions',
-  'merge_disposition', 'n', 'parent', 'pid', 'prompt', 'quoted', 'reply_to', 'scope', 'session', 'system',
+  'merge_disposition', 'model', 'n', 'parent', 'pid', 'prompt', 'quoted', 'reply_to', 'scope', 'session', 'system',
   'thread_root', 'turn', 'type',
 ] as const;
 
@@ -53,6 +55,7 @@ export function variablesOf(prompt: Prompt): Map<string, Json> {
     interrupted: envelope?.interrupted.map((event) => event.content).join('\n') ?? '',
     mentions: last?.mentions ?? '',
     merge_disposition: envelope?.mergeDisposition ?? '',
+    model: prompt.model,
     n: prompt.number,
     parent: last?.parent ?? '',
     pid: prompt.pid,

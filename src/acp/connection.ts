@@ -22,11 +22,12 @@ import { echoMemory, noiseMeter } from './noise.ts';
 import type { LineAbout, LineTap, PermissionReply, PermissionRequest } from './ports.ts';
 import { sdkClient } from './sdk-client.ts';
 import type { SdkClient } from './sdk-client.ts';
+import { SET_MODEL } from './session-settings.ts';
 import { readUpdate } from './updates.ts';
 import type { Update } from './updates.ts';
 
 /** Methods that only a client sends: from an agent they are an echo. */
-const CLIENT_SENDS: ReadonlySet<string> = new Set(Object.values(AGENT_METHODS));
+const CLIENT_SENDS: ReadonlySet<string> = new Set([...Object.values(AGENT_METHODS), SET_MODEL]);
 
 const ASKS = CLIENT_METHODS.session_request_permission;
 

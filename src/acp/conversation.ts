@@ -17,9 +17,11 @@ import { describeEnd } from './ends.ts';
 import { INTERNAL_ERROR } from './frames.ts';
 import type { AgentTraits } from './handshake.ts';
 import type { AcpLimits } from './limits.ts';
+import { changeModel } from './model-change.ts';
 import { outputCounter } from './output.ts';
 import type {
   LineTap,
+  ModelChange,
   OpenPermissionDesk,
   PermissionDesk,
   PermissionReply,
@@ -29,21 +31,23 @@ import type {
   PromptOutcome,
   PromptRequest,
   RequestTurn,
+  SessionRefused,
   SessionRequest,
+  SessionSettings,
   SessionStarted,
   StdioMcpServer,
 } from './ports.ts';
 import type { Redactor } from './redaction.ts';
 import type { CallResult } from './sdk-client.ts';
+import { SessionBook } from './session-book.ts';
 import { newSessionParams, readSessionId, readStopReason } from './session-request.ts';
 import { SessionSetup } from './session-setup.ts';
+import { readSettings } from './session-settings.ts';
 import { fails, shows } from './signs.ts';
 import { Turn } from './turn.ts';
 import { UsageBook } from './usage.ts';
 import { afterReading } from './waiting.ts';
 
-/** Session ids remembered to notice one that is given twice; the oldest are forgotten. */
-const MAX_SESSIONS = 1_024;
 const MAX_DETAIL = 500;
 const INVALID_PARAMS = -32602;
 
@@ -77,7 +81,7 @@ export class Conversation {
   readonly connection: Connection;
   readonly #parts: ConversationParts;
   readonly #turns = new Map<string, { readonly turn: Turn; readonly request: PromptRequest }>();
-  readonly #sessions = new Set<string>();
+  readonly #sessions = new SessionBook();
   readonly #desk: PermissionDesk;
   readonly #usage: UsageBook;
   readonly #setup: SessionSetup;
@@ -94,7 +98,10 @@ export class Conversation {
         this.#keepAlive(sessionId);
         parts.onHeard();
       },
-      onUpdate: (sessionId, update) => this.#turns.get(sessionId)?.turn.update(update) ?? false,
+      onUpdate: (sessionId, update) => {
+        const isSetting = this.#sessions.hear(sessionId, update);
+        return this.#turns.get(sessionId)?.turn.update(update) === true || isSetting;
+      },
       onPermission: (request, line, reply) => { this.#ask(request, line, reply); },
       onOther: (sessionId, word) => {
         this.#usage.heard(sessionId, word);
@@ -152,6 +159,18 @@ export class Conversation {
     return { ok: false, code: 'timeout', detail: `session/new: no answer within ${limits.callMs} ms` };
   }
 
+  settings(sessionId: string): SessionSettings | undefined {
+    return this.#sessions.settings(sessionId);
+  }
+
+  setModel(sessionId: string, modelId: string): Promise<ModelChange> {
+    const { clock, limits } = this.#parts;
+    return changeModel(sessionId, modelId, {
+      sessions: this.#sessions, closed: () => this.#closed(), detail: (message) => this.#detail(message),
+      ask: (method, params) => within(clock, limits.modelMs, this.connection.calls.call(method, params)),
+    });
+  }
+
   prompt(request: PromptRequest): Promise<PromptOutcome> {
     const { sessionId, idleTimeoutMs, hardTimeoutMs } = request;
     if (this.#turns.has(sessionId)) throw new TypeError(`session ${excerpt(sessionId)}: a turn is running already`);
@@ -194,7 +213,7 @@ export class Conversation {
   /** Lets go of every session, where the agent offers that, so that their tools end with them. Resolves in bounded time. */
   async closeSessions(): Promise<void> {
     const { clock, limits } = this.#parts;
-    await within(clock, limits.closeMs, Promise.all([...this.#sessions].map((sessionId) => this.closeSession(sessionId))));
+    await within(clock, limits.closeMs, Promise.all(this.#sessions.ids().map((sessionId) => this.closeSession(sessionId))));
   }
 
   async closeSession(sessionId: string): Promise<void> {
@@ -256,16 +275,14 @@ export class Conversation {
 
   async #started(called: CallResult, { systemPrompt }: SessionRequest): Promise<SessionStarted> {
     switch (called.status) {
-      case 'closed': {
-        const end = this.#over ?? { how: 'stopped' };
-        return { ok: false, code: 'process_ended', detail: describeEnd(end), end };
-      }
+      case 'closed':
+        return this.#closed();
       case 'error':
         return { ok: false, code: 'error', rpcCode: called.code, detail: this.#detail(called.message) };
       case 'result': {
         const sessionId = readSessionId(called.result);
         const problem = sessionId === undefined ? 'the answer holds no session id' : 'the session id was given before';
-        if (sessionId === undefined || !this.#remember(sessionId)) {
+        if (sessionId === undefined || !this.#sessions.open(sessionId, readSettings(called.result))) {
           return { ok: false, code: 'error', rpcCode: INTERNAL_ERROR, detail: `session/new: ${problem}` };
         }
         this.#usage.opened(sessionId);
@@ -276,13 +293,9 @@ export class Conversation {
     }
   }
 
-  /** False for an id that is in use: two conversations would run in one, and read each other. */
-  #remember(sessionId: string): boolean {
-    if (this.#sessions.has(sessionId)) return false;
-    this.#sessions.add(sessionId);
-    const [oldest] = this.#sessions;
-    if (this.#sessions.size > MAX_SESSIONS && oldest !== undefined) this.#sessions.delete(oldest);
-    return true;
+  #closed(): Extract<SessionRefused, { readonly code: 'process_ended' }> {
+    const end = this.#over ?? { how: 'stopped' };
+    return { ok: false, code: 'process_ended', detail: describeEnd(end), end };
   }
 
   #keepAlive(sessionId: string | undefined): void {

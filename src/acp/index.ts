@@ -15,10 +15,11 @@ export { secretValues } from './redaction.ts';
 export { mayStart, newBreaker, nextStartAt, stepBreaker } from './breaker-machine.ts';
 export type { BreakerCommand, BreakerInput, BreakerState, BreakerStep } from './breaker-machine.ts';
 export type { AcpLimits } from './limits.ts';
+export { currentModel, modelRoute } from './session-settings.ts';
 export { ENV_PROCESS } from './mark.ts';
 export { ENV_CREDENTIAL, ENV_ENDPOINT } from './ports.ts';
 export type {
-  AgentProcess, IncomingRequest, LaunchPlan, LineAbout, LineTap, OpenPermissionDesk, PermissionAnswer, PermissionDesk, PermissionDoors,
+  AgentProcess, IncomingRequest, LaunchPlan, LineAbout, LineTap, ModelChange, OpenPermissionDesk, PermissionAnswer, PermissionDesk, PermissionDoors,
   PermissionReply, PermissionRequest, PoisonCause, ProcessEnd, PromptOutcome, PromptRequest, RequestTurn, SessionRefused,
-  SessionRequest, SessionStarted, StdioMcpServer, StopReason, TurnOutput,
+  SessionRequest, SessionSettings, SessionStarted, StdioMcpServer, StopReason, TurnOutput,
 } from './ports.ts';

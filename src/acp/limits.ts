@@ -6,6 +6,8 @@ export interface AcpLimits {
   readonly startMs: number;
   /** For every request but the prompt; then the call is refused with `timeout`. */
   readonly callMs: number;
+  /** For the choice of a model, which a turn may wait for; then the change is refused with `timeout`. */
+  readonly modelMs: number;
   /** How long the agent may leave our bytes unread in its stdin; then the process ends as `protocol`. */
   readonly writeMs: number;
   /** Bytes that wait for the agent to read them; beyond, the process ends as `protocol`. */
@@ -39,6 +41,7 @@ export interface AcpLimits {
 export const DEFAULT_LIMITS: AcpLimits = {
   startMs: 60_000,
   callMs: 60_000,
+  modelMs: 20_000,
   writeMs: 30_000,
   maxUnreadBytes: 64 * 1024 * 1024,
   maxLineBytes: 10_000_000,

@@ -42,6 +42,8 @@ export function outputCounter(maxTextBytes: number): OutputCounter {
         case 'tool':
           if (toolCalls.size < MAX_TOOL_CALLS) toolCalls.add(update.toolCallId);
           return;
+        case 'options':
+        case 'mode':
         case 'other':
           return;
         default:

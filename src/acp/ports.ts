@@ -98,6 +98,31 @@ export interface SessionRequest {
   readonly systemPrompt?: string;
 }
 
+/** One thing that can be chosen in a session: the ids there are, and the chosen one where the agent said it. */
+export interface Choice {
+  readonly values: readonly string[];
+  readonly current?: string;
+}
+
+export interface ConfigOption extends Choice {
+  readonly id: string;
+  /** `model`, `mode`, `thought_level`, or the agent's own word. */
+  readonly category?: string;
+}
+
+/** What an agent lets choose in a session, as it said at its opening and since. */
+export interface SessionSettings {
+  readonly configOptions: readonly ConfigOption[];
+  readonly models?: Choice;
+  readonly modes?: Choice;
+}
+
+/** `unsupported`: the agent does not offer that model, or will not have it. */
+export type ModelChange =
+  | { readonly ok: true }
+  | { readonly ok: false; readonly code: 'unsupported'; readonly detail: string }
+  | Exclude<SessionRefused, { readonly code: 'error' }>;
+
 /** A permission request as it came, options unchecked. `id` keeps the agent's own JSON type (7, "7", 0, ""). */
 export interface PermissionRequest {
   readonly id: string | number;
@@ -179,6 +204,10 @@ export interface AgentProcess {
   /** As it told them. */
   readonly capabilities: Readonly<Record<string, unknown>>;
   newSession(request: SessionRequest): Promise<SessionStarted>;
+  /** What can be chosen in a session; undefined for one that is not known, or no longer. */
+  settings(sessionId: string): SessionSettings | undefined;
+  /** Chooses the model of a session, by whatever the agent offers for it. Resolves in bounded time, never rejects. */
+  setModel(sessionId: string, modelId: string): Promise<ModelChange>;
   /** Lets go of a session that nobody prompts any more, where the agent offers that. Returns at once. */
   closeSession(sessionId: string): void;
   /** One prompt at a time in a session; a second is a bug. Never rejects. */

@@ -181,6 +181,8 @@ export function agentProcess(
     closeSession: (sessionId) => {
       void conversation.closeSession(sessionId);
     },
+    settings: (sessionId) => conversation.settings(sessionId),
+    setModel: (sessionId, modelId) => conversation.setModel(sessionId, modelId),
     prompt: (request) => conversation.prompt(request),
     cancel: (sessionId) => {
       conversation.cancel(sessionId);

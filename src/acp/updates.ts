@@ -3,11 +3,16 @@
  * or one whose needed member has another type, is skipped alone, and nothing is printed (the SDK would print it).
  */
 import { isMembers } from './frames.ts';
+import type { ConfigOption } from './ports.ts';
+import { readConfigOptions } from './session-settings.ts';
 
 export type Update =
   | { readonly type: 'message'; readonly text: string }
   | { readonly type: 'thought' }
   | { readonly type: 'tool'; readonly toolCallId: string }
+  /** The agent's settings are others now: all of its options, or the mode. */
+  | { readonly type: 'options'; readonly configOptions: readonly ConfigOption[] }
+  | { readonly type: 'mode'; readonly modeId: string }
   | { readonly type: 'other' };
 
 /** Kinds we know and take nothing from. */
@@ -15,8 +20,6 @@ const OTHER: ReadonlySet<unknown> = new Set([
   'user_message_chunk',
   'plan',
   'available_commands_update',
-  'current_mode_update',
-  'config_option_update',
   'session_info_update',
   'usage_update',
 ]);
@@ -38,6 +41,14 @@ export function readUpdate(update: unknown): Update | undefined {
     case 'tool_call':
     case 'tool_call_update':
       return typeof toolCallId === 'string' ? { type: 'tool', toolCallId } : undefined;
+    case 'config_option_update': {
+      const configOptions = readConfigOptions(update['configOptions']);
+      return configOptions === undefined ? { type: 'other' } : { type: 'options', configOptions };
+    }
+    case 'current_mode_update': {
+      const { currentModeId } = update;
+      return typeof currentModeId === 'string' ? { type: 'mode', modeId: currentModeId } : { type: 'other' };
+    }
     default:
       return OTHER.has(sessionUpdate) ? { type: 'other' } : undefined;
   }

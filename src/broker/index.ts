@@ -9,6 +9,7 @@ export type {
   AgentIdentity,
   AgentLink,
   Broker,
+  CommandReport,
   ControlConsumer,
   ControlCounts,
   ControlFrame,

@@ -4,6 +4,7 @@ import type { Agent } from './agent.ts';
 import type { Controls } from './controls/index.ts';
 import type { Feed } from './feed/index.ts';
 import type { Journal } from './journal/index.ts';
+import { openCommandReports } from './command-report.ts';
 import { isMessageIn, openOwnMessages } from './own-message.ts';
 import type { AgentLink } from './ports.ts';
 import type { Sessions } from './sessions.ts';
@@ -30,6 +31,7 @@ export function openLink({ agent, feed, controls, journal, sessions, endpoint }:
     },
     fetch: (filters, options) => upstream.fetch(filters, options),
     say: openOwnMessages({ agent, journal }),
+    report: openCommandReports({ agent, journal }),
     openSession() {
       const { session, token } = sessions.open({ ...namespace, owner: identity.owner });
       return { sessionId: session.sessionId, endpoint, token };

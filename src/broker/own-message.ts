@@ -8,33 +8,55 @@ import type { ChannelId, EventId } from '../model/index.ts';
 import type { Tag, VerifiedEvent } from '../nostr/index.ts';
 import { messageDraft, MESSAGE_KIND, standsIn } from './actions/index.ts';
 import type { Agent } from './agent.ts';
+import type { EventDraft } from './draft.ts';
 import type { Journal, Settled } from './journal/index.ts';
 import type { OwnMessage, PublishOutcome } from './ports.ts';
 import { digestOf } from './wire/index.ts';
 
+/** The tag on everything that skep writes for itself: it wakes no agent. */
+export const OWN_MARK = 'skep';
 /** Marks a notice: whoever reads it knows that it asks for no answer. */
-const NOTICE_MARK: Tag = ['skep', 'notice'];
+const NOTICE_MARK: Tag = [OWN_MARK, 'notice'];
 /** A space is outside the grammar of request ids, so no agent can name, or meet, an operation of ours. */
 const OWN_PREFIX = ' own:';
 
 export type Say = (message: OwnMessage) => Promise<PublishOutcome>;
 
-export interface OwnMessagesOptions {
+export interface OwnEventsOptions {
   readonly agent: Agent;
   readonly journal: Journal;
 }
 
 /** Resolves in bounded time: one publication, and the journal's wait. */
-export function openOwnMessages({ agent, journal }: OwnMessagesOptions): Say {
-  return async (message) => {
-    const action = message.replyTo === undefined ? 'message.post' : 'message.reply';
+export function openOwnMessages(options: OwnEventsOptions): Say {
+  const publish = openOwnEvents(options);
+  return (message) => {
+    const { operationId, turnId, replyTo } = message;
+    const action = replyTo === undefined ? 'message.post' : 'message.reply';
+    return publish({ operationId, action, turnId, digest: digestOfMessage(message), draft: draftOf(message) });
+  };
+}
+
+/** An event of skep's own. `operationId` is stable over retries and restarts. */
+interface OwnEvent {
+  readonly operationId: string;
+  readonly action: 'message.post' | 'message.reply';
+  readonly turnId: string;
+  /** Of what is said: another under the same operation id is a conflict. */
+  readonly digest: string;
+  readonly draft: EventDraft;
+}
+
+/** Resolves in bounded time: one publication, and the journal's wait. */
+export function openOwnEvents({ agent, journal }: OwnEventsOptions): (own: OwnEvent) => Promise<PublishOutcome> {
+  return async ({ operationId, action, turnId, digest, draft }) => {
     // Said before, this event is never used: the journal goes on with the one it has.
-    const event = agent.publisher.compose(draftOf(message));
+    const event = agent.publisher.compose(draft);
     const settled = await journal.run({
-      key: { ...agent.namespace, requestId: `${OWN_PREFIX}${message.operationId}` },
-      digest: digestOfMessage(message),
+      key: { ...agent.namespace, requestId: `${OWN_PREFIX}${operationId}` },
+      digest,
       action,
-      turnId: message.turnId,
+      turnId,
       evidence: { action, event },
       plan: () => Promise.resolve({ type: 'publish', action, event }),
       withdrawn: () => undefined,
@@ -43,7 +65,7 @@ export function openOwnMessages({ agent, journal }: OwnMessagesOptions): Say {
   };
 }
 
-function draftOf({ channelId, content, replyTo, kind }: OwnMessage): ReturnType<typeof messageDraft> {
+function draftOf({ channelId, content, replyTo, kind }: OwnMessage): EventDraft {
   return messageDraft({
     channelId,
     content,

@@ -150,6 +150,13 @@ export interface OwnMessage {
   readonly turnId: string;
 }
 
+/** What became of an owner's command in chat, for whoever reads the channel. `content` is JSON. */
+export interface CommandReport {
+  readonly commandId: EventId;
+  readonly channelId: ChannelId;
+  readonly content: string;
+}
+
 /**
  * `events` are the messages the relay has accepted, oldest first. `undecided`: a signed message of the turn may be on the
  * relay or may still get there; ask again before the turn is given to anyone.
@@ -190,6 +197,8 @@ export interface AgentLink {
   fetch(filters: readonly Filter[], options: { readonly timeoutMs: number }): Promise<FetchResult>;
   /** Publishes through the journal. Resolves in bounded time. */
   say(message: OwnMessage): Promise<PublishOutcome>;
+  /** A system message in the channel that wakes nobody: once for each command. Resolves in bounded time. */
+  report(report: CommandReport): Promise<PublishOutcome>;
   /** Issues a credential for one agent process. */
   openSession(): SessionCredential;
   /** Binds the turn in flight of a session, or none between turns. */

@@ -25,7 +25,7 @@ function recordingText({ directory, turns, streams, dropped, problem }: Recordin
 }
 
 function agentLines(agent: AgentReport, nowMs: number): readonly string[] {
-  const { name, pubkey, managedBy, upstream, processes, turns, inbox, telemetry } = agent;
+  const { name, pubkey, managedBy, stoppedByOwner, controls, upstream, processes, turns, inbox, telemetry } = agent;
   const { phase, url, attempts, channels, lastError } = upstream;
   const trouble = [
     ...(attempts > 0 ? [plural(attempts, 'failed attempt')] : []),
@@ -34,9 +34,11 @@ function agentLines(agent: AgentReport, nowMs: number): readonly string[] {
   return [
     `${safe(name)}  ${toNpub(pubkey)}`,
     ...(managedBy === undefined ? [] : [row('made by', toNpub(managedBy))]),
+    ...(stoppedByOwner === true ? [row('stopped', 'by its owner, until the next skep up')] : []),
     row('relay', `${phase}, ${safe(url)}, ${[plural(channels.length, 'channel'), ...trouble].join(', ')}`),
     row('inbox', `${inbox.queued} queued, ${inbox.dispatched} dispatched, ${inbox.done} done, ${inbox.dead} dead`),
     ...(telemetry === undefined ? [] : [row('owner', telemetryText(telemetry))]),
+    ...(controls === undefined || controls.taken + controls.ignored === 0 ? [] : [row('orders', `${controls.taken} taken, ${controls.ignored} ignored`)]),
     ...processes.map((process) => row('process', processText(process))),
     ...(turns.length === 0 ? [row('turn', 'none in flight')] : turns.map((turn) => row('turn', turnText(turn, nowMs)))),
   ];

@@ -38,6 +38,10 @@ export interface AgentReport {
   readonly pubkey: Pubkey;
   /** The agent that made it, where one did. */
   readonly managedBy?: Pubkey;
+  /** Its owner has ended it, until the next start. */
+  readonly stoppedByOwner?: boolean;
+  /** Control frames of the owner that were taken, and frames that were dropped, whoever they were of. */
+  readonly controls?: { readonly taken: number; readonly ignored: number };
   readonly upstream: UpstreamStatus;
   readonly processes: readonly ProcessReport[];
   readonly turns: readonly TurnReport[];
@@ -87,6 +91,8 @@ const agent = z.object({
   name: z.string(),
   pubkey,
   managedBy: z.exactOptional(pubkey),
+  stoppedByOwner: z.exactOptional(z.boolean()),
+  controls: z.exactOptional(z.object({ taken: whole, ignored: whole })),
   upstream,
   processes: z.array(z.object({
     pid: z.exactOptional(whole),

@@ -74,7 +74,7 @@ export class Episode {
     this.#add({ atMs, isAside: true, step: arrive(first), seen: [{ atMs, saw: 'known', eventId: event.id }] });
   }
 
-  /** `arrival` is the one of an `accepted` input. */
+  /** `arrival` is the one of an `accepted` or a `commanded` input. */
   moved({ input, atMs, commands }: InboxMove, arrival: Arrival | undefined): void {
     switch (input.type) {
       case 'accepted': {
@@ -91,6 +91,12 @@ export class Episode {
       }
       case 'left':
         return commands.length === 0 ? undefined : this.#happened({ do: 'leave', channelId: input.channelId }, atMs, commands);
+      case 'cancelled':
+        return commands.length === 0 ? undefined : this.#happened({ do: 'cancel', channelId: input.channelId, outcome: input.outcome }, atMs, commands);
+      case 'commanded':
+        if (arrival === undefined) return;
+        this.#accepted.set(input.entry.eventId, arrival);
+        return this.#happened({ ...arrive(arrival), outcome: input.outcome }, atMs, commands);
       case 'restored':
         // Comes once, before there is an episode.
         return;
@@ -137,7 +143,7 @@ export class Episode {
 
 /** Only what the gate was told: a name is nobody's business here. */
 function arrive({ event, channelId, considered }: Arrival): Timeless<Extract<StreamStep, { readonly do: 'arrive' }>> {
-  const facts = considered.is === 'known' ? undefined : considered.facts;
+  const facts = considered.is === 'known' || considered.is === 'command' ? undefined : considered.facts;
   const owner = facts?.author.owner;
   return {
     do: 'arrive', channelId, event, author: { isAgent: facts?.author.isAgent ?? false, ...(owner !== undefined && { owner }) },

@@ -38,6 +38,7 @@ export class AgentTape implements Tape {
   readonly arrived = (arrival: Arrival): void => {
     switch (arrival.considered.is) {
       case 'new':
+      case 'command':
         this.#verdicts.set(arrival.event.id, arrival);
         return;
       case 'known':
@@ -54,7 +55,7 @@ export class AgentTape implements Tape {
 
   readonly moved = (move: InboxMove): void => {
     const { input, isEmpty } = move;
-    const arrival = input.type === 'accepted' ? this.#verdicts.get(input.entry.eventId) : undefined;
+    const arrival = input.type === 'accepted' || input.type === 'commanded' ? this.#verdicts.get(input.entry.eventId) : undefined;
     if (arrival !== undefined) this.#verdicts.delete(arrival.event.id);
     if (input.type === 'finished') this.#turnEnded(input.turnId);
     if (input.type === 'restored') this.#isWaiting = true;

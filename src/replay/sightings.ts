@@ -53,6 +53,8 @@ function savedAs(save: Save, atMs: number, numbers: Numbers, toldOf: ReadonlySet
       const { eventId, rule, lane, hops } = save.entry;
       return { atMs, saw: 'queued', eventId, rule, lane, hops };
     }
+    case 'consumed':
+      return { atMs, saw: 'command', eventId: save.entry.eventId, command: save.entry.rule, outcome: save.outcome };
     case 'dispatched':
       // Seen as the turn that follows.
       return undefined;

@@ -38,11 +38,15 @@ export type StreamStep =
       readonly author: AuthorFacts;
       readonly channelType?: string;
       readonly hops?: HopCounts;
+      /** Of a command: what was made of it, where that was not `taken`. */
+      readonly outcome?: string;
     }
   | { readonly atMs: number; readonly do: 'take' }
   /** `jitter` in [0, 1); absent: 0.5. */
   | { readonly atMs: number; readonly do: 'finish'; readonly turn: number; readonly ending: Ending; readonly jitter?: number }
   | { readonly atMs: number; readonly do: 'leave'; readonly channelId: ChannelId }
+  /** The owner wants the turns under way in the channel no more. */
+  | { readonly atMs: number; readonly do: 'cancel'; readonly channelId: ChannelId; readonly outcome: string }
   /** The supervisor dies and comes back; `answered` are the turns found answered. */
   | { readonly atMs: number; readonly do: 'restart'; readonly answered: readonly number[] };
 
@@ -53,6 +57,8 @@ export type Sighting =
   | { readonly atMs: number; readonly saw: 'queued'; readonly eventId: EventId; readonly rule: string; readonly lane: string; readonly hops: number }
   | { readonly atMs: number; readonly saw: 'refused'; readonly eventId: EventId; readonly reason: GateRefusal }
   | { readonly atMs: number; readonly saw: 'known'; readonly eventId: EventId }
+  /** A command of the owner's: nothing waits for a turn. */
+  | { readonly atMs: number; readonly saw: 'command'; readonly eventId: EventId; readonly command: string; readonly outcome: string }
   | {
       readonly atMs: number;
       readonly saw: 'turn';
@@ -117,10 +123,12 @@ const step: Reader<StreamStep> = wordOf<StreamStep, 'do'>('do', {
   arrive: closed<StepThat<'arrive'>>({
     atMs, do: oneOf('arrive'), channelId: channel, event, author: closed<AuthorFacts>({ isAgent: flag, owner: optional(key) }),
     channelType: optional(text), hops: optional(closed<HopCounts>({ inDestination: count, inChannel: count })),
+    outcome: optional(text),
   }),
   take: closed({ atMs, do: oneOf('take') }),
   finish: closed<StepThat<'finish'>>({ atMs, do: oneOf('finish'), turn, ending, jitter: optional(jitter) }),
   leave: closed({ atMs, do: oneOf('leave'), channelId: channel }),
+  cancel: closed({ atMs, do: oneOf('cancel'), channelId: channel, outcome: text }),
   restart: closed({ atMs, do: oneOf('restart'), answered: arrayOf(turn, 'an array of turn numbers') }),
 });
 
@@ -130,6 +138,7 @@ const sighting: Reader<Sighting> = wordOf<Sighting, 'saw'>('saw', {
   queued: closed({ atMs, saw: oneOf('queued'), eventId: id, rule: text, lane: text, hops: count }),
   refused: closed({ atMs, saw: oneOf('refused'), eventId: id, reason }),
   known: closed({ atMs, saw: oneOf('known'), eventId: id }),
+  command: closed({ atMs, saw: oneOf('command'), eventId: id, command: text, outcome: text }),
   turn: closed({ atMs, saw: oneOf('turn'), turn, lane: text, channelId: channel, eventIds: ids, interrupted: flag }),
   done: closed({ atMs, saw: oneOf('done'), turn, eventIds: ids, outcome: text }),
   again: closed({ atMs, saw: oneOf('again'), turn, eventIds: ids, attempts: count, notBeforeMs: count, outcome: text }),

@@ -74,6 +74,8 @@ class StreamReplay {
         ]);
       case 'leave':
         return this.#advance([{ type: 'left', channelId: step.channelId }]);
+      case 'cancel':
+        return this.#advance([{ type: 'cancelled', channelId: step.channelId, outcome: step.outcome }]);
       case 'restart':
         return this.#restart(step.answered);
       default:
@@ -81,7 +83,7 @@ class StreamReplay {
     }
   }
 
-  async #arrive({ event, channelId, author, channelType, hops }: StepThat<'arrive'>): Promise<void> {
+  async #arrive({ event, channelId, author, channelType, hops, outcome = 'taken' }: StepThat<'arrive'>): Promise<void> {
     const { allowlist, ancestors = [], session, ...gate } = this.#settings;
     const considered = await consider(verified(event), channelId, factsOf(author, channelType), {
       gate: { ...gate, allowlist: new Set(allowlist), ancestors: new Set(ancestors) },
@@ -95,6 +97,8 @@ class StreamReplay {
       case 'refused':
         this.seen.push({ atMs, saw: 'refused', eventId: event.id, reason: considered.reason });
         return;
+      case 'command':
+        return this.#advance([{ type: 'commanded', entry: considered.entry, outcome }]);
       case 'new':
         return this.#advance([{ type: 'accepted', entry: considered.entry }, ...this.#mayTake()]);
       default:

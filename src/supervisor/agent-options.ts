@@ -44,6 +44,8 @@ export interface AgentOptions {
   readonly ownAgents: ReadonlyMap<Pubkey, ProfileFacts>;
   /** The disk or a bug stopped this agent: the supervisor must end. */
   readonly onFatal: (error: unknown) => void;
+  /** Its owner wants it to stop: it is to be stopped as a signal would. Absent: it cannot be. */
+  readonly onShutdown?: () => void;
 }
 
 /** What may become another while the agent runs; a session that is open keeps the instructions it was opened with. */

@@ -22,8 +22,10 @@ import type { InboxCommand, InboxInput } from './inbox/machine.ts';
 import { storedCounts } from './inbox/rows.ts';
 import type { StoredCounts } from './inbox/rows.ts';
 import { consider } from './intake.ts';
+import { ModelChoices } from './models.ts';
 import { Observation } from './observation.ts';
 import { Outage } from './outage.ts';
+import { OwnerDesk } from './owner-desk.ts';
 import { Pool } from './pool.ts';
 import { NOT_BEGUN } from './settle.ts';
 import type { SlotChange } from './slot.ts';
@@ -50,6 +52,8 @@ export class Agent {
   readonly #stopping = new AbortController();
   readonly #outage: Outage;
   readonly #observation: Observation | undefined;
+  readonly #models = new ModelChoices();
+  readonly #owner: OwnerDesk;
 
   constructor(options: AgentOptions) {
     this.#options = options;
@@ -60,11 +64,16 @@ export class Agent {
     this.#observation = observation && new Observation({ link, clock: steadyClock, ...observation });
     this.#pool = new Pool(options, (change) => { this.#slotChanged(change); }, this.#observation);
     this.#outage = new Outage(this.#pool);
+    this.#owner = new OwnerDesk({
+      options: () => this.#options, pool: this.#pool, models: this.#models, turnsIn: (channelId) => this.#flights.in(channelId),
+      advance: (inputs) => this.#order(inputs), track: (work) => { this.#track(work); }, pump: () => { this.#pump(); },
+    });
   }
 
   /** Takes up what the last run left, then follows the feed. Returns at once: the relay may be away for hours. */
   open(): void {
     this.#pool.open(this.#options.onFatal);
+    this.#options.link.controls((frame) => { this.#owner.order(frame); });
     this.#begin().catch((error: unknown) => {
       if (!this.#isStopping()) this.#options.onFatal(error);
     });
@@ -103,6 +112,7 @@ export class Agent {
       processes: this.#pool.snapshot(),
       turns: this.#flights.snapshot(),
       inbox: this.#left ?? { ...inboxCounts(this.#inbox.state), ...this.#ended },
+      controls: link.controlCounts(),
       upstream: link.status(),
       telemetry: link.telemetry(),
     };
@@ -133,7 +143,8 @@ export class Agent {
         return this.#directory.forgetChannel(item.channelId);
       case 'left':
         this.#directory.forgetChannel(item.channelId);
-        return this.#mailbox.add(() => this.#advance([{ type: 'left', channelId: item.channelId }]));
+        await this.#mailbox.add(() => this.#advance([{ type: 'left', channelId: item.channelId }]));
+        return;
       default:
         return unreachable(item);
     }
@@ -149,6 +160,8 @@ export class Agent {
         return;
       case 'refused':
         return observe({ type: 'refused', agent, eventId: event.id, reason: considered.reason, unanswered: considered.unanswered });
+      case 'command':
+        return this.#owner.command(considered.command, considered.entry);
       case 'new':
         await this.#accept(considered.entry);
         return observe({ type: 'accepted', agent, eventId: event.id, author: event.pubkey, channelId });
@@ -168,13 +181,22 @@ export class Agent {
     this.#pump();
   }
 
+  /** An order of the owner's: resolves with how many turns it ends, when that is on disk. */
+  async #order(inputs: readonly InboxInput[]): Promise<number> {
+    const commands = await this.#mailbox.add(() => this.#advance(inputs));
+    return commands.filter(({ type }) => type === 'cut_short').length;
+  }
+
   /** Inside the mailbox: steps through `inputs`, commits every change at once, then performs the rest. */
-  async #advance(inputs: readonly InboxInput[]): Promise<void> {
+  async #advance(inputs: readonly InboxInput[]): Promise<readonly InboxCommand[]> {
     const commands = await this.#inbox.advance(inputs);
     for (const command of commands) {
-      if (command.type === 'save' && (command.save.change === 'done' || command.save.change === 'dead')) this.#ended[command.save.change] += 1;
+      if (command.type !== 'save') continue;
+      if (command.save.change === 'consumed') this.#ended.done += 1;
+      else if (command.save.change === 'done' || command.save.change === 'dead') this.#ended[command.save.change] += 1;
     }
     for (const command of commands) this.#perform(command);
+    return commands;
   }
 
   #perform(command: InboxCommand): void {
@@ -184,7 +206,7 @@ export class Agent {
       case 'dispatch':
         return this.#dispatch(command.batch);
       case 'cut_short':
-        return this.#flights.cutShort(command.turnId);
+        return this.#flights.cutShort(command.turnId, command.gently);
       case 'give_up':
         return this.#tellGivenUp(command.batch, command.reason);
       default:
@@ -233,7 +255,7 @@ export class Agent {
     flight.life.take(batch.turnId);
     const held = heldEvents(this.#inbox.state, batch.channelId);
     const watch = this.#observation?.begin(free.index, batch);
-    const turn = runTurn({ options: this.#options, directory: this.#directory, flight, held, signal: this.#stopping.signal, ...(watch && { watch }) });
+    const turn = runTurn({ options: this.#options, directory: this.#directory, flight, models: this.#models, held, signal: this.#stopping.signal, ...(watch && { watch }) });
     const landed = (watch?.through(turn) ?? turn).then((report) => this.#settle(flight, report)).catch((error: unknown) => { this.#options.onFatal(error); })
       .finally(() => {
         this.#flights.remove(batch.turnId);

@@ -4,13 +4,18 @@ import type { Batch } from './inbox/entry.ts';
 import type { Life } from './life.ts';
 import type { Slot } from './slot.ts';
 
+/** `again`: its messages come back, or the agent has left the channel. */
+type Cut = 'again' | 'dropped';
+
 export class Flight {
   readonly batch: Batch;
   readonly slot: Slot;
   /** The process that was given the turn; by now it may be gone and another in its slot. */
   readonly life: Life;
   readonly startedAtMs: Milliseconds;
-  #isCutShort = false;
+  #cut: Cut | undefined;
+  /** The lane's next turn is in another session. */
+  #isLast = false;
   #stage: 'opening' | 'gathering' | 'prompting' = 'opening';
   #sessionId = '';
 
@@ -22,7 +27,21 @@ export class Flight {
   }
 
   get isCutShort(): boolean {
-    return this.#isCutShort;
+    return this.#cut !== undefined;
+  }
+
+  /** Nobody wants its answer any more, and nobody is given its messages again; the agent goes on. */
+  get isDropped(): boolean {
+    return this.#cut === 'dropped';
+  }
+
+  /** The session is let go of at the end of the turn. */
+  get isLast(): boolean {
+    return this.#isLast;
+  }
+
+  endSession(): void {
+    this.#isLast = true;
   }
 
   /** There is a session; from here on a cut needs no process to end. */
@@ -34,15 +53,16 @@ export class Flight {
   mayPrompt(sessionId: string): boolean {
     this.#stage = 'prompting';
     this.#sessionId = sessionId;
-    return !this.#isCutShort;
+    return !this.isCutShort;
   }
 
   /** Ends the turn as soon as it can be ended. Twice is once. */
-  cutShort(): void {
-    if (this.#isCutShort) return;
-    this.#isCutShort = true;
+  cutShort(cut: Cut): void {
+    if (this.isCutShort) return;
+    this.#cut = cut;
     if (this.#stage === 'prompting') this.life.process.cancel(this.#sessionId);
-    // An agent that does not answer session/new cannot be asked to stop: its process is ended.
-    if (this.#stage === 'opening') void this.life.retire('retired');
+    // An agent that does not answer session/new cannot be asked to stop: its process is ended. What is dropped can wait
+    // for it: it is not prompted, and the process has other sessions.
+    if (this.#stage === 'opening' && cut === 'again') void this.life.retire('retired');
   }
 }

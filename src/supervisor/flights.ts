@@ -1,6 +1,6 @@
 /** The turns under way of one agent, and the waiting for their ends. */
 import { later } from '../model/index.ts';
-import type { Clock } from '../model/index.ts';
+import type { ChannelId, Clock } from '../model/index.ts';
 import type { Flight } from './flight.ts';
 import type { AgentSnapshot } from './snapshot.ts';
 
@@ -20,12 +20,16 @@ export class Flights {
     this.#flying.delete(turnId);
   }
 
-  cutShort(turnId: string): void {
-    this.#flying.get(turnId)?.flight.cutShort();
+  cutShort(turnId: string, gently: boolean): void {
+    this.#flying.get(turnId)?.flight.cutShort(gently ? 'dropped' : 'again');
+  }
+
+  in(channelId: ChannelId): readonly Flight[] {
+    return [...this.#flying.values()].flatMap(({ flight }) => (flight.batch.channelId === channelId ? [flight] : []));
   }
 
   cutAllShort(): void {
-    for (const { flight } of this.#flying.values()) flight.cutShort();
+    for (const { flight } of this.#flying.values()) flight.cutShort('again');
   }
 
   /** Resolves when every turn under way has ended; after `graceMs` they are cut short. */

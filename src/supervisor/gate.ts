@@ -1,9 +1,11 @@
 /**
  * Who may wake the agent with what. Two pure questions: `sift` needs nothing but the event and the agent's settings and
  * drops most of what a channel carries; `admit` needs to know the author and the channel. The order is Buzz's own:
- * own events, messages of ours, kinds, mention, respond-to; then the cap on agents answering each other.
+ * own events, messages of ours, commands of the owner, kinds, mention, respond-to; then the cap on agents answering each
+ * other.
  *
- * in: a verified event. out: a rule and a hop count, or a reason. Never: a look at the content.
+ * in: a verified event. out: a rule and a hop count, a command, or a reason. Never: a look at the content, but whether it
+ * is a command's one word.
  */
 import type { Pubkey } from '../model/index.ts';
 import { mentions, WAKING_KINDS } from '../nostr/index.ts';
@@ -43,7 +45,14 @@ export interface HopCounts {
   readonly inChannel: number;
 }
 
-export type Sifted = { readonly pass: true; readonly rule: string } | { readonly pass: false; readonly reason: GateRefusal };
+/** What an owner orders by a message of one word (Buzz). */
+export type OwnerCommand = '!cancel' | '!rotate' | '!shutdown';
+
+export type Sifted =
+  | { readonly pass: true; readonly rule: string }
+  | { readonly pass: false; readonly reason: GateRefusal }
+  /** For skep, not for the agent. */
+  | { readonly pass: false; readonly reason: 'command'; readonly command: OwnerCommand };
 export type Admitted = { readonly pass: true; readonly hops: number } | { readonly pass: false; readonly reason: GateRefusal };
 
 /** Agents' messages in a row in one thread that are still answered: a politeness loop ends here. */
@@ -56,11 +65,23 @@ export const OWN_MARK = 'skep';
 export function sift(event: VerifiedEvent, settings: GateSettings): Sifted {
   if (event.pubkey === settings.agent) return { pass: false, reason: 'own' };
   if (event.tags.some((tag) => tag[0] === OWN_MARK)) return { pass: false, reason: 'ours' };
+  const command = commandIn(event, settings);
+  if (command !== undefined) return { pass: false, reason: 'command', command };
   if (!WAKING_KINDS.includes(event.kind)) return { pass: false, reason: 'kind' };
   const mentioned = mentions(event.tags, settings.agent);
   if (!mentioned && settings.subscribe === 'mentions') return { pass: false, reason: 'no-mention' };
   if (settings.respondTo === 'nobody') return { pass: false, reason: 'nobody' };
   return { pass: true, rule: mentioned ? '@mention' : 'all' };
+}
+
+const COMMANDS: ReadonlyMap<string, OwnerCommand> = new Map((['!cancel', '!rotate', '!shutdown'] as const).map((word) => [word, word]));
+/** The only kind that carries a command: a channel message. */
+const COMMAND_KIND = 9;
+
+/** Another author's is a message like any other. */
+function commandIn(event: VerifiedEvent, { agent, owner, ancestors }: GateSettings): OwnerCommand | undefined {
+  if (event.kind !== COMMAND_KIND || !mentions(event.tags, agent)) return undefined;
+  return event.pubkey === owner || ancestors?.has(event.pubkey) === true ? COMMANDS.get(event.content.trim()) : undefined;
 }
 
 export function admit(event: VerifiedEvent, settings: GateSettings, facts: AdmitFacts): Admitted {

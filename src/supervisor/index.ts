@@ -10,7 +10,7 @@ export type { AgentOptions, ChangeableOptions } from './agent-options.ts';
 export { noteLogger } from './note-log.ts';
 export type { Note, Observer } from './notes.ts';
 export type { ProfileFacts } from './directory.ts';
-export type { AuthorFacts, GateRefusal, GateSettings, HopCounts, RespondTo } from './gate.ts';
+export type { AuthorFacts, GateRefusal, GateSettings, HopCounts, OwnerCommand, RespondTo } from './gate.ts';
 export { consider } from './intake.ts';
 export type { Considered } from './intake.ts';
 export { Inbox } from './inbox/inbox.ts';

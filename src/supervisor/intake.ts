@@ -11,13 +11,15 @@ import type { VerifiedEvent } from '../nostr/index.ts';
 import type { Store } from '../store/index.ts';
 import type { Directory } from './directory.ts';
 import { admit, sift } from './gate.ts';
-import type { AdmitFacts, Admitted, GateRefusal, GateSettings, HopCounts } from './gate.ts';
+import type { AdmitFacts, Admitted, GateRefusal, GateSettings, HopCounts, OwnerCommand } from './gate.ts';
 import type { Entry } from './inbox/entry.ts';
 import { hopCounts, knows } from './inbox/rows.ts';
 
 /** `facts` are what the verdict rests on; a refusal without them needed none. */
 export type Considered =
   | { readonly is: 'new'; readonly entry: Entry; readonly facts: AdmitFacts }
+  /** For skep itself; its row is all that is kept of it. */
+  | { readonly is: 'command'; readonly command: OwnerCommand; readonly entry: Entry }
   | { readonly is: 'known' }
   | { readonly is: 'refused'; readonly reason: GateRefusal; readonly unanswered: boolean; readonly facts?: AdmitFacts };
 
@@ -42,20 +44,21 @@ export async function consider(
 ): Promise<Considered> {
   const { gate, store, link, clock } = options;
   const sifted = sift(event, gate);
-  if (!sifted.pass) return { is: 'refused', reason: sifted.reason, unanswered: false };
+  if (!sifted.pass && sifted.reason !== 'command') return { is: 'refused', reason: sifted.reason, unanswered: false };
   if (await knows(store, link.pubkey, event.id)) return { is: 'known' };
   const destination = destinationOf(event);
+  const plain = {
+    eventId: event.id, channelId, destination, author: event.pubkey, receivedAtMs: clock.now(), attempts: 0, interrupted: false,
+    notBeforeMs: milliseconds(0), event,
+  };
+  if (!sifted.pass) return { is: 'command', command: sifted.command, entry: { ...plain, lane: channelId, rule: sifted.command, hops: 0 } };
   const { admitted, facts, answered } = await ask(event, { channelId, destination }, directory, options);
   if (!admitted.pass) return { is: 'refused', reason: admitted.reason, unanswered: !answered, facts };
   const policy = facts.channelType === 'dm' ? 'channel' : options.session;
   return {
     is: 'new',
     facts,
-    entry: {
-      eventId: event.id, channelId, destination, lane: laneOf(policy, channelId, destination), author: event.pubkey,
-      rule: sifted.rule, hops: admitted.hops, receivedAtMs: clock.now(), attempts: 0, interrupted: false,
-      notBeforeMs: milliseconds(0), event,
-    },
+    entry: { ...plain, lane: laneOf(policy, channelId, destination), rule: sifted.rule, hops: admitted.hops, receivedAtMs: clock.now() },
   };
 }
 

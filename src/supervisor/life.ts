@@ -4,6 +4,7 @@
  */
 import type { AgentProcess } from '../acp/index.ts';
 import type { AgentLink, SessionCredential, TurnBinding } from '../broker/index.ts';
+import type { ChannelId } from '../model/index.ts';
 import { RecentMap } from './recent-map.ts';
 import type { StandingTexts } from './turn-input.ts';
 
@@ -64,6 +65,11 @@ export class Life {
 
   session(lane: string): LaneSession | undefined {
     return this.#sessions.get(lane);
+  }
+
+  /** The lanes of a channel that have a session: the channel itself, or threads of it. */
+  lanesOf(channelId: ChannelId): readonly (readonly [lane: string, session: LaneSession])[] {
+    return this.#sessions.entries().filter(([lane]) => lane === channelId || lane.startsWith(`${channelId}/`));
   }
 
   remember(lane: string, session: LaneSession): void {

@@ -4,6 +4,7 @@
  */
 import { describeEnd } from '../acp/index.ts';
 import { unreachable } from '../model/index.ts';
+import type { ChannelId } from '../model/index.ts';
 import type { AgentOptions } from './agent-options.ts';
 import type { Life } from './life.ts';
 import type { Observation } from './observation.ts';
@@ -57,6 +58,16 @@ export class Pool {
   idleFor(lane: string): FreeProcess | undefined {
     const idle = this.#slots.flatMap((slot, index) => (slot.phase === 'idle' && slot.life !== undefined ? [{ slot, index, life: slot.life }] : []));
     return idle.find(({ life }) => life.holds(lane)) ?? idle[0];
+  }
+
+  /** The open sessions of a channel, in whatever process. */
+  sessionsOf(channelId: ChannelId): readonly { readonly life: Life; readonly sessionId: string }[] {
+    return this.#slots.flatMap(({ life }) => life?.lanesOf(channelId).map(([, { sessionId }]) => ({ life, sessionId })) ?? []);
+  }
+
+  /** The next turn in the channel begins a session of its own; a lane that is in a turn is left to that turn's end. */
+  forget(channelId: ChannelId, busy: ReadonlySet<string>): void {
+    for (const { life } of this.#slots) for (const [lane] of life?.lanesOf(channelId) ?? []) if (!busy.has(lane)) life?.forget(lane);
   }
 
   /** Every slot's breaker has given up for now. */

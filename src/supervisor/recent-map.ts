@@ -32,6 +32,11 @@ export class RecentMap<Key, Value> {
     this.#entries.delete(key);
   }
 
+  /** Not a touch either. */
+  entries(): readonly (readonly [Key, Value])[] {
+    return [...this.#entries];
+  }
+
   clear(): void {
     this.#entries.clear();
   }

@@ -7,6 +7,8 @@
  *   idle_timeout      | done             | again, interrupted                      | dropped  | replaced
  *   hard_timeout      | done             | dead: it would only happen again        | dropped  | replaced
  *   cancelled by us   | done             | again, interrupted, not counted         | dropped  | replaced
+ *   cancelled by the  | done             | done: nobody is given it again, and      | kept     | kept; replaced when
+ *   owner             |                  | nothing is said                         |          | it did not heed it
  *   poisoned          | done             | again, interrupted; not counted when it | dropped  | replaced; as a crash
  *                     |                  | was our cancel                          |          | when it left it unread
  *   process_ended     | done             | again, interrupted                      | gone     | gone
@@ -56,6 +58,15 @@ export function processFate(outcome: PromptOutcome): ProcessFate {
   }
 }
 
+/**
+ * Its owner wants the turn no more. An agent that has stopped keeps its process and what it remembers: the next message
+ * is about this one.
+ */
+export function settleDropped(outcome: PromptOutcome): { readonly fate: ProcessFate; readonly keepSession: boolean } {
+  if (outcome.status === 'cancelled' && outcome.processAlive) return { fate: 'kept', keepSession: true };
+  return { fate: processFate(outcome), keepSession: outcome.status === 'ended' && settle(outcome, true).keepSession };
+}
+
 export function settle(outcome: PromptOutcome, answered: boolean): Settlement {
   const done = (word: string, keepSession: boolean): Settlement => ({ ending: { how: 'done', outcome: word }, keepSession });
   switch (outcome.status) {
@@ -89,6 +100,9 @@ export function settleRefused(refused: SessionRefused): Ending {
   if (refused.code === 'error') return afterError(`no session: ${refused.detail}`, refused.rpcCode, refused.detail);
   return { how: 'again', reason: `no session: ${refused.detail}`, interrupted: false, cause: 'failure' };
 }
+
+/** What was said of its messages when it was cancelled holds. */
+export const DROPPED: Ending = { how: 'done', outcome: 'cancelled by the owner' };
 
 /** Cut short before the agent read a word of it. */
 export const NOT_BEGUN: Ending = { how: 'again', reason: CUT_SHORT, interrupted: false, cause: 'stop' };

@@ -1,5 +1,5 @@
 /** What an agent's driver tells about itself for `skep status`. Times in Unix milliseconds. */
-import type { TelemetryStatus, UpstreamStatus } from '../broker/index.ts';
+import type { ControlCounts, TelemetryStatus, UpstreamStatus } from '../broker/index.ts';
 import type { ChannelId, Milliseconds, Pubkey } from '../model/index.ts';
 import type { SlotPhase } from './slot.ts';
 
@@ -8,6 +8,8 @@ export interface AgentSnapshot {
   readonly pubkey: Pubkey;
   /** The agent that made it, where one did. */
   readonly managedBy?: Pubkey;
+  /** Its owner has ended it (`!shutdown`), until the next start of skep. */
+  readonly stoppedByOwner?: boolean;
   readonly processes: readonly {
     readonly pid?: number;
     readonly state: SlotPhase;
@@ -21,6 +23,7 @@ export interface AgentSnapshot {
     readonly events: number;
   }[];
   readonly inbox: { readonly queued: number; readonly dispatched: number; readonly done: number; readonly dead: number };
+  readonly controls: ControlCounts;
   readonly upstream: UpstreamStatus;
   readonly telemetry: TelemetryStatus;
 }

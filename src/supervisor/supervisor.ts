@@ -12,6 +12,8 @@ export interface Supervisor {
   change(pubkey: Pubkey, changes: ChangeableOptions): void;
   /** Ends one agent as `close` ends them all. Its feed is not followed again. */
   stop(pubkey: Pubkey, graceMs: number): Promise<void>;
+  /** The same, because its owner wants it; it is shown as stopped. True when no agent runs any more. Twice is once. */
+  shutdown(pubkey: Pubkey, graceMs: number): Promise<boolean>;
   /** Turns under way get `graceMs`; then they are cancelled and kept for the next start. Twice is once. */
   close(graceMs: number): Promise<void>;
   /** Cancels every turn now: the second signal. */
@@ -20,6 +22,8 @@ export interface Supervisor {
 
 export function openSupervisor(agents: readonly AgentOptions[]): Supervisor {
   const running = new Map<Pubkey, Agent>();
+  /** Stopped by their owners, or about to be. */
+  const down = new Map<Pubkey, Promise<void>>();
   let closing: Promise<void> | undefined;
   const begin = (options: AgentOptions): Agent => {
     const agent = new Agent(options);
@@ -29,7 +33,7 @@ export function openSupervisor(agents: readonly AgentOptions[]): Supervisor {
   const first = agents.map(begin);
   for (const agent of first) agent.open();
   return {
-    snapshot: () => [...running.values()].map((agent) => agent.snapshot()),
+    snapshot: () => [...running].map(([pubkey, agent]) => ({ ...agent.snapshot(), ...(down.has(pubkey) && { stoppedByOwner: true }) })),
     start(options) {
       if (closing === undefined) begin(options).open();
     },
@@ -37,6 +41,13 @@ export function openSupervisor(agents: readonly AgentOptions[]): Supervisor {
     async stop(pubkey, graceMs) {
       await running.get(pubkey)?.stop(graceMs);
       running.delete(pubkey);
+      down.delete(pubkey);
+    },
+    async shutdown(pubkey, graceMs) {
+      const ended = down.get(pubkey) ?? running.get(pubkey)?.stop(graceMs) ?? Promise.resolve();
+      if (running.has(pubkey)) down.set(pubkey, ended);
+      await ended;
+      return [...running.keys()].every((one) => down.has(one));
     },
     close: (graceMs) =>
       (closing ??= Promise.all([...running.values()].map((agent) => agent.stop(graceMs))).then(() => undefined)),

@@ -14,9 +14,11 @@ import type { Flight } from './flight.ts';
 import type { Ending } from './inbox/machine.ts';
 import type { LaneSession } from './life.ts';
 import { tellMetric } from './metrics.ts';
+import type { ModelChoices } from './models.ts';
 import type { TurnWatch } from './observation.ts';
 import { decidedPublication } from './publication.ts';
-import { NOT_BEGUN, processFate, settle, settleRefused } from './settle.ts';
+import { DROPPED, NOT_BEGUN, processFate, settle, settleDropped, settleRefused } from './settle.ts';
+import type { ProcessFate } from './settle.ts';
 import { speak } from './speak.ts';
 import { turnInput } from './turn-input.ts';
 import type { StandingTexts } from './turn-input.ts';
@@ -25,6 +27,7 @@ export interface TurnWork {
   readonly options: AgentOptions;
   readonly directory: Directory;
   readonly flight: Flight;
+  readonly models: ModelChoices;
   /** Events of the channel that wait for a turn of their own, or are in one. */
   readonly held: ReadonlySet<EventId>;
   /** Tells the owner of the turn. */
@@ -92,7 +95,8 @@ async function prompt({ options, flight, watch }: TurnWork, session: LaneSession
 
 async function conclude(work: TurnWork, session: LaneSession, input: TurnInput, outcome: PromptOutcome): Promise<TurnReport> {
   const { options, flight: { batch, slot, life }, signal } = work;
-  await dispose(work.flight, outcome);
+  if (work.flight.isDropped) return drop(work, outcome);
+  await dispose(work.flight, processFate(outcome));
   const published = await decidedPublication(options.link, batch, options.clock, signal);
   if (published === undefined) return { outcome: outcome.status, published: [] };
   const { ending, keepSession } = settle(outcome, published.length > 0);
@@ -100,11 +104,27 @@ async function conclude(work: TurnWork, session: LaneSession, input: TurnInput, 
     slot.ranWell(life);
     session.goodTurns += 1;
   }
-  if (!keepSession) life.forget(batch.lane);
+  if (!keepSession || work.flight.isLast) life.forget(batch.lane);
   const word = outcome.status === 'ended' ? outcome.stopReason : outcome.status;
   if (published.length > 0) return { ending, outcome: word, published };
+  // The owner may have said so while it was looked for what was published.
+  if (isDropped(work.flight)) return { ending, outcome: word, published };
   const spoken = await speak({ options, batch, input, outcome, signal });
   return spoken === undefined ? { outcome: word, published: [] } : { ending, outcome: word, published: spoken };
+}
+
+/** The owner wants it no more: nothing is said in its name, and what it has published is only told. */
+async function drop({ options, flight }: TurnWork, outcome: PromptOutcome): Promise<TurnReport> {
+  const { fate, keepSession } = settleDropped(outcome);
+  await dispose(flight, fate);
+  if (!keepSession || flight.isLast) flight.life.forget(flight.batch.lane);
+  const { events } = await options.link.publishedIn(flight.batch);
+  return { ending: DROPPED, outcome: outcome.status, published: events };
+}
+
+/** Asked through a function, because it changes while something is awaited. */
+function isDropped(flight: Flight): boolean {
+  return flight.isDropped;
 }
 
 /** A process that ended because we cut the turn short is no failure of the turn. */
@@ -117,8 +137,7 @@ function ofOurs({ isCutShort }: Flight, outcome: PromptOutcome): PromptOutcome {
  * A process whose turn did not end by its own word may still be at work. Nothing it does from here on may reach the
  * relay: the turn may be given to another, and a message is answered once.
  */
-async function dispose({ life }: Flight, outcome: PromptOutcome): Promise<void> {
-  const fate = processFate(outcome);
+async function dispose({ life }: Flight, fate: ProcessFate): Promise<void> {
   if (fate === 'kept') return;
   if (fate === 'gone') life.revoke();
   else await life.retire(fate);
@@ -126,10 +145,17 @@ async function dispose({ life }: Flight, outcome: PromptOutcome): Promise<void> 
 
 type Opened = { readonly ok: true; readonly session: LaneSession; readonly isNew: boolean } | SessionRefused;
 
-/** The lane's session, or a fresh one. */
-async function openSession({ options, flight: { batch, life } }: TurnWork, standing: StandingTexts): Promise<Opened> {
+/** The lane's session, or a fresh one, with the model that was chosen for its channel. */
+async function openSession(work: TurnWork, standing: StandingTexts): Promise<Opened> {
+  const { models, flight: { batch, life } } = work;
   const known = life.session(batch.lane);
-  if (known !== undefined) return { ok: true, session: known, isNew: false };
+  const opened: Opened = known === undefined ? await freshSession(work, standing) : { ok: true, session: known, isNew: false };
+  if (!opened.ok) return opened;
+  const chosen = await models.apply(batch.channelId, life.process, opened.session.sessionId);
+  return chosen.ok ? opened : chosen;
+}
+
+async function freshSession({ options, models, flight: { batch, life } }: TurnWork, standing: StandingTexts): Promise<Opened> {
   const { process } = life;
   const { takesSystemPrompt } = process;
   const systemPrompt = takesSystemPrompt ? standingText(standing) : '';
@@ -139,6 +165,7 @@ async function openSession({ options, flight: { batch, life } }: TurnWork, stand
     sessionId: opened.sessionId, takesSystemPrompt: opened.tookSystemPrompt, standing, goodTurns: 0, standingSent: false,
   };
   life.remember(batch.lane, session);
+  models.saw(process.settings(opened.sessionId));
   return { ok: true, session, isNew: true };
 }
 

@@ -22,6 +22,8 @@ import { Watch } from './watch.ts';
 export interface StageOptions {
   /** The script of the scripted agent. */
   readonly rules: readonly object[];
+  /** Further members of the script. */
+  readonly script?: object;
   /** Further members of the agent in skep.yaml, one `name: value` a line. */
   readonly agent?: readonly string[];
   /** Instead of the scripted agent. */
@@ -40,6 +42,8 @@ export interface Stage {
   readonly owner: Client;
   /** What an owner's client opens sealed events with. */
   readonly ownerKey: Uint8Array;
+  /** Performed first at the close. */
+  readonly closing: (() => void)[];
   readonly notes: readonly Note[];
   /** Messages of the agent as the owner's client received them, in order of arrival. */
   readonly answers: readonly Event[];
@@ -56,14 +60,14 @@ export interface Stage {
   close(): Promise<void>;
 }
 
-export async function openStage({ rules, agent = [], adapter, environment = {}, log = silentLog, outside }: StageOptions): Promise<Stage> {
+export async function openStage({ rules, script = {}, agent = [], adapter, environment = {}, log = silentLog, outside }: StageOptions): Promise<Stage> {
   const directory = temporaryDirectory();
   const gates = join(directory, 'gates');
   mkdirSync(gates);
   const ownerKey = generateSecretKey();
   const agentKey = generateSecretKey();
   writeFileSync(join(directory, 'agent.key'), nsecEncode(agentKey), { mode: 0o600 });
-  writeFileSync(join(directory, 'script.json'), JSON.stringify({ v: 1, gates, rules }));
+  writeFileSync(join(directory, 'script.json'), JSON.stringify({ v: 1, gates, rules, ...script }));
   writeFileSync(join(directory, 'skep.yaml'), [
     ...(outside === undefined ? ['relay: embedded', 'embedded: { port: 0 }'] : [`relay: ${outside.url}`]), 'agents:', '  - name: helper', '    key: agent.key',
     `    owner: ${getPublicKey(ownerKey)}`,
@@ -83,6 +87,7 @@ export async function openStage({ rules, agent = [], adapter, environment = {}, 
     },
   });
   const people: Client[] = [];
+  const closing: (() => void)[] = [];
   const channelId = randomUUID();
   const agentPubkey = getPublicKey(agentKey);
   const arrive = async (name: string, key: Uint8Array): Promise<Client> => {
@@ -102,7 +107,7 @@ export async function openStage({ rules, agent = [], adapter, environment = {}, 
   };
   follow(owner);
   return {
-    directory, gates, channelId, agent: agentPubkey, owner, ownerKey, notes, answers, watch, running,
+    directory, gates, channelId, agent: agentPubkey, owner, ownerKey, closing, notes, answers, watch, running,
     async join(name, secretKey = generateSecretKey()) {
       await owner.publish(9000, { content: '', tags: [['h', channelId], ['p', getPublicKey(secretKey)]] });
       return arrive(name, secretKey);
@@ -118,6 +123,7 @@ export async function openStage({ rules, agent = [], adapter, environment = {}, 
     },
     openGate: (name) => { writeFileSync(join(gates, name), ''); },
     async close() {
+      for (const close of closing) close();
       for (const client of people) client.close();
       await running.close(5_000);
     },

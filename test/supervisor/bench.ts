@@ -64,6 +64,8 @@ export class Bench {
   readonly clock: HandClock = new BenchClock();
   readonly notes: Note[] = [];
   readonly fatal: unknown[] = [];
+  /** How often the owner wanted it to stop. */
+  shutdowns = 0;
   /** The program that the next process runs. */
   command = process.execPath;
   readonly #directory = temporaryDirectory();
@@ -85,6 +87,7 @@ export class Bench {
       }),
       observe: (note) => { this.notes.push(note); },
       onFatal: (error) => { this.fatal.push(error); },
+      onShutdown: () => { this.shutdowns += 1; },
     });
   }
 

@@ -1,5 +1,5 @@
 /** An `AgentLink` whose relay is a list of events, whose journal is what the test says, and whose feed the test gives. */
-import type { AgentLink, ControlConsumer, ControlFrame, FeedConsumer, FeedItem, FetchResult, ObserverFrame, OwnMessage, PublishOutcome, TurnPublications, UpstreamPhase } from '../../src/broker/index.ts';
+import type { AgentLink, CommandReport, ControlConsumer, ControlFrame, FeedConsumer, FeedItem, FetchResult, ObserverFrame, OwnMessage, PublishOutcome, TurnPublications, UpstreamPhase } from '../../src/broker/index.ts';
 import { matchesFilter } from '../../src/nostr/index.ts';
 import type { Filter, VerifiedEvent } from '../../src/nostr/index.ts';
 import { agent, someRoot } from './people.ts';
@@ -10,6 +10,7 @@ export interface FakeLink extends AgentLink {
   /** Every request of `fetch`, in order. */
   readonly asked: (readonly Filter[])[];
   readonly said: OwnMessage[];
+  readonly reports: CommandReport[];
   /** What the owner was told, in order. */
   readonly told: ObserverFrame[];
   /** The payloads of the turn metrics, in order. */
@@ -35,7 +36,7 @@ export function fakeLink(stored: readonly VerifiedEvent[] = []): FakeLink {
   let follow: (consumer: FeedConsumer) => void = () => undefined;
   const followed = new Promise<FeedConsumer>((resolve) => { follow = resolve; });
   const link: FakeLink = {
-    pubkey: agent.pubkey, stored: [...stored], asked: [], said: [], told: [], metrics: [], calls: [], publications: [{ events: [], undecided: false }],
+    pubkey: agent.pubkey, stored: [...stored], asked: [], said: [], reports: [], told: [], metrics: [], calls: [], publications: [{ events: [], undecided: false }],
     answers: true, phase: 'ready', held: undefined, follow,
     give: async (item) => (await followed)(item),
     async fetch(filters): Promise<FetchResult> {
@@ -47,6 +48,10 @@ export function fakeLink(stored: readonly VerifiedEvent[] = []): FakeLink {
     },
     async say(message): Promise<PublishOutcome> {
       link.said.push(message);
+      return { status: 'accepted', eventId: someRoot };
+    },
+    async report(report): Promise<PublishOutcome> {
+      link.reports.push(report);
       return { status: 'accepted', eventId: someRoot };
     },
     openSession() {

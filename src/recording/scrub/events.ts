@@ -7,6 +7,7 @@ import { seconds } from '../../model/index.ts';
 import type { EventId } from '../../model/index.ts';
 import { signEvent } from '../../nostr/index.ts';
 import type { VerifiedEvent } from '../../nostr/index.ts';
+import type { OwnerCommand } from '../../supervisor/index.ts';
 import { Book } from './book.ts';
 
 /** Signatures of test keys need no chance, and the same input gives the same bytes. */
@@ -18,6 +19,9 @@ const TAG_NAMES: ReadonlySet<string> = new Set([
   'skep', 'auth', 'client', 'imeta', 'emoji', 'subject', 'alt', 'expiration', 'title', 'name', 'about', 'hidden', 'mention',
 ]);
 const MARKERS: ReadonlySet<string> = new Set(['', 'root', 'reply', 'mention']);
+
+/** What an owner orders: the gate looks for the very word. */
+const COMMANDS: ReadonlySet<string> = new Set<OwnerCommand>(['!cancel', '!rotate', '!shutdown']);
 
 export class Events {
   readonly book = new Book((id) => this.#idOf(id));
@@ -32,7 +36,7 @@ export class Events {
     this.#originals.set(event.id, event);
     this.tellTime(event.created_at);
     this.book.introduce(event.pubkey);
-    this.book.words.tell(event.content);
+    if (!COMMANDS.has(event.content.trim())) this.book.words.tell(event.content);
     for (const tag of event.tags) {
       if (tag[0] === 'p' && /^[0-9a-f]{64}$/i.test(tag[1] ?? '')) this.book.introduce((tag[1] ?? '').toLowerCase());
       for (const part of tag) this.book.words.tell(part);
@@ -58,7 +62,7 @@ export class Events {
       created_at: seconds(this.time(event.created_at)),
       kind: event.kind,
       tags: event.tags.map((tag) => this.#tag(tag)),
-      content: this.book.text(event.content),
+      content: COMMANDS.has(event.content.trim()) ? event.content : this.book.text(event.content),
     };
     let made = signEvent(template, secretKey, NO_AUX);
     // Two that differed only in what is replaced by the same must not become one event.

@@ -51,6 +51,7 @@ function scrubStep(step: StreamStep, events: Events): StreamStep {
     case 'finish':
       return { ...step, ending: scrubEnding(step.ending, (text) => book.text(text)) };
     case 'leave':
+    case 'cancel':
       return { ...step, channelId: book.channel(step.channelId) };
     case 'take':
     case 'restart':
@@ -70,6 +71,7 @@ function scrubSighting(seen: Sighting, { book }: Events): Sighting {
       return { ...seen, eventId: book.eventId(seen.eventId), lane: lane(seen.lane) };
     case 'refused':
     case 'known':
+    case 'command':
       return { ...seen, eventId: book.eventId(seen.eventId) };
     case 'turn':
       return {

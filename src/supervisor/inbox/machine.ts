@@ -10,6 +10,9 @@
  *                 |               |               |   dead                 |   turn is cut short |
  *   done, dead    | rows only: the driver asks the store before it says `accepted`
  *
+ * `cancelled` (the owner wants a channel's turns no more): dispatched → done, and its turn is cut short. `commanded` (an
+ * owner's command): a row that is done from the beginning. Neither touches what waits.
+ *
  * Coalescing (compiler spec, "Queue dispatch is the authority boundary"): a turn takes contiguous entries at the head of
  * a lane with the same signing author and the same destination. One turn in flight a lane; oldest first across lanes.
  */
@@ -21,8 +24,8 @@ import type { Batch, Entry, InboxSettings } from './entry.ts';
 interface Lane {
   readonly queue: readonly Entry[];
   readonly inFlight?: Batch;
-  /** The agent left the channel while the turn was in flight: its events are dead, whatever the turn comes to. */
-  readonly left?: boolean;
+  /** What becomes of the events of the turn in flight is decided and saved, whatever the turn comes to. */
+  readonly decided?: boolean;
 }
 
 export interface InboxState {
@@ -51,11 +54,17 @@ export type InboxInput =
   | { readonly type: 'take'; readonly turnId: string }
   | { readonly type: 'finished'; readonly turnId: string; readonly ending: Ending; readonly jitter: number }
   /** The agent is no longer in the channel. */
-  | { readonly type: 'left'; readonly channelId: ChannelId };
+  | { readonly type: 'left'; readonly channelId: ChannelId }
+  /** The owner wants the turns under way in the channel no more. */
+  | { readonly type: 'cancelled'; readonly channelId: ChannelId; readonly outcome: string }
+  /** A message that is a command and was never to be prompted. */
+  | { readonly type: 'commanded'; readonly entry: Entry; readonly outcome: string };
 
 /** A change of one row. `insert` for an event the store does not have yet. */
 export type Save =
   | { readonly change: 'insert'; readonly entry: Entry }
+  /** The same, done at once. */
+  | { readonly change: 'consumed'; readonly entry: Entry; readonly outcome: string }
   | { readonly change: 'dispatched'; readonly eventId: EventId; readonly turnId: string }
   | { readonly change: 'queued'; readonly entry: Entry; readonly outcome: string }
   | { readonly change: 'done'; readonly eventId: EventId; readonly outcome: string }
@@ -64,8 +73,8 @@ export type Save =
 export type InboxCommand =
   | { readonly type: 'save'; readonly save: Save }
   | { readonly type: 'dispatch'; readonly batch: Batch }
-  /** End the turn under way: nobody wants its answer any more. */
-  | { readonly type: 'cut_short'; readonly turnId: string }
+  /** End the turn under way: nobody wants its answer any more. `gently` where the agent goes on in the channel. */
+  | { readonly type: 'cut_short'; readonly turnId: string; readonly gently: boolean }
   /** Tell the thread that these will not be answered. */
   | { readonly type: 'give_up'; readonly batch: Batch; readonly reason: string };
 
@@ -90,6 +99,10 @@ export function stepInbox(state: InboxState, input: InboxInput, now: Millisecond
       return finish(state, input, now);
     case 'left':
       return leave(state, input.channelId);
+    case 'cancelled':
+      return cancel(state, input);
+    case 'commanded':
+      return { state, commands: [{ type: 'save', save: { change: 'consumed', entry: input.entry, outcome: input.outcome } }] };
     default:
       return unreachable(input);
   }
@@ -177,7 +190,7 @@ function finish(state: InboxState, input: Extract<InboxInput, { type: 'finished'
   if (lane === undefined || batch === undefined) return { state, commands: [] };
   const rest = withLane(state, batch.lane, { queue: lane.queue });
   const { ending } = input;
-  if (lane.left === true) return { state: rest, commands: [] };
+  if (lane.decided === true) return { state: rest, commands: [] };
   switch (ending.how) {
     case 'done':
       return { state: rest, commands: saveAll(batch.entries, 'done', ending.outcome) };
@@ -246,13 +259,26 @@ function leave(state: InboxState, channelId: ChannelId): InboxStep {
   let next = state;
   for (const [key, lane] of state.lanes) {
     const gone = lane.queue.filter((entry) => entry.channelId === channelId);
-    const flying = lane.inFlight?.channelId === channelId && lane.left !== true ? lane.inFlight : undefined;
+    const flying = lane.inFlight?.channelId === channelId && lane.decided !== true ? lane.inFlight : undefined;
     if (gone.length === 0 && flying === undefined) continue;
     commands.push(...saveAll(gone, 'dead', LEFT));
     // Dead from now on and not from the end of the turn: a crash between the two must not bring them back.
-    if (flying !== undefined) commands.push(...saveAll(flying.entries, 'dead', LEFT), { type: 'cut_short', turnId: flying.turnId });
+    if (flying !== undefined) commands.push(...saveAll(flying.entries, 'dead', LEFT), { type: 'cut_short', turnId: flying.turnId, gently: false });
     const queue = lane.queue.filter((entry) => entry.channelId !== channelId);
-    next = withLane(next, key, flying === undefined ? { ...lane, queue } : { ...lane, queue, left: true });
+    next = withLane(next, key, flying === undefined ? { ...lane, queue } : { ...lane, queue, decided: true });
+  }
+  return { state: next, commands };
+}
+
+/** Done from now on, for the same reason. Under the thread policy these may be several turns. */
+function cancel(state: InboxState, { channelId, outcome }: Extract<InboxInput, { type: 'cancelled' }>): InboxStep {
+  const commands: InboxCommand[] = [];
+  let next = state;
+  for (const [key, lane] of state.lanes) {
+    const flying = lane.inFlight;
+    if (flying?.channelId !== channelId || lane.decided === true) continue;
+    commands.push(...saveAll(flying.entries, 'done', outcome), { type: 'cut_short', turnId: flying.turnId, gently: true });
+    next = withLane(next, key, { ...lane, decided: true });
   }
   return { state: next, commands };
 }

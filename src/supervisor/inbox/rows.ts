@@ -22,6 +22,8 @@ export function saveStatement(agent: Pubkey, save: Save): Statement {
   switch (save.change) {
     case 'insert':
       return insert(agent, save.entry);
+    case 'consumed':
+      return consumed(agent, save.entry, save.outcome);
     case 'dispatched':
       return sql(
         "UPDATE inbox SET status = 'dispatched', turn = ? WHERE agent = ? AND event_id = ? AND status = 'queued'",
@@ -106,6 +108,14 @@ function insert(agent: Pubkey, entry: Entry): Statement {
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'queued', ?)`,
     agent, entry.eventId, entry.channelId, entry.lane, entry.destination, entry.author, entry.rule, entry.hops, entry.receivedAtMs,
     JSON.stringify(entry.event),
+  );
+}
+
+function consumed(agent: Pubkey, { eventId: id, channelId: channel, lane, destination, author, rule, hops, receivedAtMs }: Entry, outcome: string): Statement {
+  return sql(
+    `INSERT INTO inbox (agent, event_id, channel, lane, destination, author, rule, hops, received_at_ms, status, outcome)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'done', ?)`,
+    agent, id, channel, lane, destination, author, rule, hops, receivedAtMs, outcome,
   );
 }
 

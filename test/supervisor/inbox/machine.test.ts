@@ -166,12 +166,40 @@ describe('each input in each status', () => {
     bench.take('t', 0);
     bench.give({ type: 'left', channelId: channel });
     expect(bench.saves()).toEqual(['dead', 'dead']);
-    expect(bench.commands.at(-1)).toEqual({ type: 'cut_short', turnId: 't' });
+    expect(bench.commands.at(-1)).toEqual({ type: 'cut_short', turnId: 't', gently: false });
     expect(bench.give({ type: 'left', channelId: channel }).commands).toEqual([]);
     expect(inboxCounts(bench.state)).toEqual({ queued: 1, dispatched: 1 });
     bench.finish('t', FAILED);
     expect(bench.commands).toEqual([]);
     expect(inboxCounts(bench.state)).toEqual({ queued: 1, dispatched: 0 });
+  });
+
+  it('cancelled: its turn is done from now on and cut short, whatever it comes to; what waits, and other channels, stay', () => {
+    const elsewhere = entryOf(message(), 1, { channelId: otherChannel, lane: otherChannel });
+    const bench = new Bench().accept(entry, entryOf(message(), 2), elsewhere);
+    bench.take('t', 0);
+    bench.take('u', 0);
+    bench.give({ type: 'cancelled', channelId: channel, outcome: 'no more' });
+    expect(bench.commands).toEqual([
+      { type: 'save', save: { change: 'done', eventId: event.id, outcome: 'no more' } }, { type: 'cut_short', turnId: 't', gently: true },
+    ]);
+    expect(bench.give({ type: 'cancelled', channelId: channel, outcome: 'no more' }).commands).toEqual([]);
+    expect(bench.take('v', 10_000)).toBeUndefined();
+    expect(bench.finish('t', FAILED).commands).toEqual([]);
+    expect(inboxCounts(bench.state)).toEqual({ queued: 1, dispatched: 1 });
+    expect(bench.take('v', 10_000)).toBeDefined();
+  });
+
+  it('cancelled: nothing, where no turn is under way', () => {
+    const bench = new Bench().accept(entry);
+    expect(bench.give({ type: 'cancelled', channelId: channel, outcome: 'no more' }).commands).toEqual([]);
+    expect(inboxCounts(bench.state)).toEqual({ queued: 1, dispatched: 0 });
+  });
+
+  it('commanded: a row that is done, and nothing that waits', () => {
+    const bench = new Bench().give({ type: 'commanded', entry, outcome: 'taken' });
+    expect(bench.commands).toEqual([{ type: 'save', save: { change: 'consumed', entry, outcome: 'taken' } }]);
+    expect(inboxCounts(bench.state)).toEqual({ queued: 0, dispatched: 0 });
   });
 
   it('held are those that wait and those in a turn, of that channel', () => {

@@ -289,7 +289,7 @@ function nameOf({ state, table, now, out, banned, turns, fails, leaves, crashes 
   const left = (atMs: number): number => Math.max(0, Math.round((atMs - now) / ROUGHLY_MS));
   const entryName = ({ eventId, attempts, interrupted, notBeforeMs, receivedAtMs }: Entry): string =>
     [eventId.slice(0, 8), attempts, interrupted, left(notBeforeMs), left(later(receivedAtMs, GATHER_MS))].join();
-  const lanes = [...state.lanes].map(([key, lane]) => [key, lane.queue.map(entryName), lane.inFlight?.entries.map(entryName), lane.left]);
+  const lanes = [...state.lanes].map(([key, lane]) => [key, lane.queue.map(entryName), lane.inFlight?.entries.map(entryName), lane.decided]);
   const rows = [...table.values()].map(({ entry, status }) => [entryName(entry), status]);
   return JSON.stringify([lanes, rows, out.map(({ lane }) => lane), [...banned].map((id) => id.slice(0, 8)), turns, fails, leaves, crashes]);
 }

@@ -1,0 +1,53 @@
+/**
+ * The models that the owner has chosen, one a channel, for as long as skep runs: given to every session of the channel
+ * before it is prompted, also to one in a process that came after. What a switch in mid-turn comes to is told when a
+ * session has the model, or will not have it.
+ */
+import { currentModel, modelRoute } from '../acp/index.ts';
+import type { AgentProcess, ModelChange, SessionSettings } from '../acp/index.ts';
+import type { ChannelId } from '../model/index.ts';
+import { RecentMap } from './recent-map.ts';
+
+export interface ModelChoice {
+  readonly modelId: string;
+  /** Whoever waits to hear what came of it. */
+  readonly answer?: (status: 'switched' | 'unsupported_model') => void;
+}
+
+/** Channels with a choice; beyond it the one used longest ago goes back to the agent's own model. */
+const MAX_CHANNELS = 1_024;
+
+export class ModelChoices {
+  readonly #choices = new RecentMap<ChannelId, ModelChoice>(MAX_CHANNELS);
+  #seen: SessionSettings | undefined;
+
+  choose(channelId: ChannelId, choice: ModelChoice): void {
+    this.#choices.set(channelId, choice);
+  }
+
+  /** What a session of this agent program offers. */
+  saw(settings: SessionSettings | undefined): void {
+    if (settings !== undefined) this.#seen = settings;
+  }
+
+  /** Whether the agent program offers the model; undefined as long as no session was seen. */
+  offers(modelId: string): boolean | undefined {
+    return this.#seen && modelRoute(this.#seen, modelId) !== undefined;
+  }
+
+  /** Gives the session the model that was chosen for its channel. Not ok: the process is of no use. */
+  async apply(channelId: ChannelId, process: AgentProcess, sessionId: string): Promise<Exclude<ModelChange, { readonly code: 'unsupported' }>> {
+    const choice = this.#choices.get(channelId);
+    if (choice === undefined) return { ok: true };
+    const { modelId } = choice;
+    const change = currentModel(process.settings(sessionId)) === modelId ? { ok: true as const } : await process.setModel(sessionId, modelId);
+    if (!change.ok && change.code !== 'unsupported') return change;
+    // Another one may have been chosen meanwhile; its own turn will tell of it.
+    if (this.#choices.get(channelId) === choice) {
+      if (change.ok) this.#choices.set(channelId, { modelId });
+      else this.#choices.delete(channelId);
+    }
+    choice.answer?.(change.ok ? 'switched' : 'unsupported_model');
+    return { ok: true };
+  }
+}
