@@ -3,18 +3,19 @@
  * and, on the owner's own machine, from the config of the supervisor; with the relay in the box, whose port may be any,
  * from the supervisor itself.
  */
-import { dirname, join, resolve } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { Command } from 'commander';
-import { loadConfig, readSecretFile } from '../config/index.ts';
+import { loadConfig } from '../config/index.ts';
 import type { Config } from '../config/index.ts';
 import { askStatus, socketPathOf } from '../control/index.ts';
 import { openLog } from '../log/index.ts';
 import { Failure } from '../model/index.ts';
 import type { Pubkey } from '../model/index.ts';
 import { parsePubkey, toNpub } from '../nostr/index.ts';
-import { openDesk, openLocalKey } from '../owner/index.ts';
-import type { Desk, Note, OwnerKey } from '../owner/index.ts';
+import { openDesk } from '../owner/index.ts';
+import type { Desk, Note } from '../owner/index.ts';
 import { steadyClock, systemClock, systemRandom } from '../system/index.ts';
+import { openOwnerKey } from './owner-key.ts';
 import { safe } from './print.ts';
 
 export interface OwnerFlags {
@@ -39,7 +40,7 @@ export function ownerOptions(command: Command): Command {
   return command
     .option('-c, --config <file>', `the supervisor's config, for its relay and its agents (default: ${CONFIG}, unless there is a --relay)`)
     .option('-r, --relay <url>', 'the relay, instead of the config\'s')
-    .option('-k, --key <file>', 'a file with the owner\'s secret key (default: keys/owner.key beside the config)')
+    .option('-k, --key <file>', 'a file with the owner\'s secret key, or a bunker:// address (default: keys/owner.key beside the config)')
     .option('-a, --agent <agent>', 'only this agent: a name of the config, an npub, or hex; may be given again', also)
     .option('--json', 'one JSON object a line');
 }
@@ -47,13 +48,14 @@ export function ownerOptions(command: Command): Command {
 /** Opens the desk, waits until the relay has told what it has stored, and closes everything when `work` has ended. */
 export async function asOwner<T>(flags: OwnerFlags, work: (owner: Owner) => Promise<T>, onNote?: (note: Note, owner: Owner) => void): Promise<T> {
   const config = flags.config === undefined && flags.relay !== undefined ? undefined : loadConfig(flags.config ?? CONFIG);
-  const key = openKey(flags, config);
+  const log = openLog('warn');
+  const key = await openOwnerKey(keyFileOf(flags, config), log);
   try {
     const { named, others, names } = agentsOf(flags, config, key.pubkey);
     const relayUrl = flags.relay ?? await relayOf(config);
     const nameOf = (agent: Pubkey): string => names.get(agent) ?? toNpub(agent).slice(0, 12);
     const desk = openDesk({
-      relayUrl, key, agents: named, others, clock: systemClock, steadyClock, random: systemRandom, log: openLog('warn'),
+      relayUrl, key, agents: named, others, clock: systemClock, steadyClock, random: systemRandom, log,
       onNote: (note) => { onNote?.(note, owner); },
     });
     const owner: Owner = { desk, nameOf };
@@ -72,13 +74,10 @@ function also(agent: string, before: readonly string[] = []): readonly string[] 
   return [...before, agent];
 }
 
-function openKey({ key }: OwnerFlags, config: Config | undefined): OwnerKey {
-  if (key === undefined && config === undefined) throw new Failure('usage', '--key: expected the file of the owner\'s secret key, with --relay');
-  const written = key ?? join(dirname(config?.file ?? ''), 'keys', 'owner.key');
-  if (/^(?:nsec1|bunker:)/i.test(written.trim())) throw new Failure('usage', '--key: expected a file, found a secret: write it to a file of mode 0600 and name that');
-  const read = readSecretFile(resolve(written), written);
-  if (!read.ok) throw new Failure('config', `--key: ${read.sentence}`);
-  return openLocalKey(read.text, safe(written), systemRandom);
+function keyFileOf({ key }: OwnerFlags, config: Config | undefined): string {
+  if (key !== undefined) return key;
+  if (config === undefined) throw new Failure('usage', '--key: expected the file of the owner\'s secret key, with --relay');
+  return join(dirname(config.file), 'keys', 'owner.key');
 }
 
 async function relayOf(config: Config | undefined): Promise<string> {

@@ -4,6 +4,8 @@
  * out: keys, the desk, what is ordered at it, and what it knows. Holds the owner's key, in a process of its own: never in
  * that of a supervisor.
  */
+export { isBunker, parseBunker } from './bunker-pointer.ts';
+export { openBunker } from './bunker.ts';
 export { decide, MIN_PREFIX_CHARACTERS, order } from './decide.ts';
 export type { Decided, OrderRefusal } from './decide.ts';
 export { openDesk } from './desk.ts';

@@ -15,3 +15,5 @@ export const AFTER_SENT_MS = 3_000;
 /** Metrics asked for at once, and all that are read; beyond it the sum says that it is not whole. */
 export const METRIC_PAGE = 500;
 export const MAX_METRICS = 100_000;
+/** An answer of a remote signer: a person may have to allow it first. */
+export const BUNKER_ANSWER_MS = 60_000;

@@ -9,6 +9,6 @@ export { COUNTERS, METRIC_KIND, readMetric } from './metric.ts';
 export type { Metric } from './metric.ts';
 export { GROUPS, sumUsage } from './usage.ts';
 export type { Group, OfAgent, UsageRow } from './usage.ts';
-export { readTelemetry } from './telemetry.ts';
+export { membersOf, readTelemetry, textOf } from './telemetry.ts';
 export { decidable, INITIAL, MAX_RING } from './view.ts';
 export type { Input, Note, Permission, View } from './view.ts';

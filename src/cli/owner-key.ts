@@ -1,0 +1,40 @@
+/**
+ * The owner's key, from a file of mode 0600: a secret key (nsec or hex), or the address of a remote signer
+ * (`bunker://...`). For a signer this client has a key of its own beside that file: the signer knows it again.
+ */
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { readSecretFile } from '../config/index.ts';
+import { Failure } from '../model/index.ts';
+import type { Log } from '../model/index.ts';
+import { newSecretKey } from '../nostr/index.ts';
+import { isBunker, openBunker, openLocalKey, parseBunker } from '../owner/index.ts';
+import type { OwnerKey } from '../owner/index.ts';
+import { writePrivateFile } from '../store/index.ts';
+import { steadyClock, systemClock, systemRandom } from '../system/index.ts';
+import { safe, tell } from './print.ts';
+
+/** Rejects with `Failure('config')` for the file, `Failure('relay')` for a signer that does not answer. */
+export async function openOwnerKey(written: string, log: Log): Promise<OwnerKey> {
+  if (/^(?:nsec1|bunker:)/i.test(written.trim())) throw new Failure('usage', '--key: expected a file, found a secret: write it to a file of mode 0600 and name that');
+  const text = secretIn(written);
+  if (!isBunker(text)) return openLocalKey(text, safe(written), systemRandom);
+  const parsed = parseBunker(text);
+  if (!parsed.ok) throw new Failure('config', `${safe(written)}: ${parsed.detail}`);
+  return openBunker({
+    pointer: parsed.pointer, client: clientKey(`${written}.client`), clock: systemClock, steadyClock, random: systemRandom, log,
+    onAuthUrl: (url) => { tell(`the signer asks you to allow this: ${safe(url)}`); },
+  });
+}
+
+function clientKey(written: string): OwnerKey {
+  const path = resolve(written);
+  if (!existsSync(path)) writePrivateFile(path, `${Buffer.from(newSecretKey(systemRandom).secretKey).toString('hex')}\n`);
+  return openLocalKey(secretIn(written), safe(written), systemRandom);
+}
+
+function secretIn(written: string): string {
+  const read = readSecretFile(resolve(written), written);
+  if (!read.ok) throw new Failure('config', `--key: ${read.sentence}`);
+  return read.text;
+}
