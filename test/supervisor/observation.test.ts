@@ -113,6 +113,27 @@ describe('a turn', () => {
     isWhole(at);
   });
 
+  it('that skep cannot carry to its end is told as failed, and as over; no alarm is left of it', async () => {
+    const [link, clock] = [fakeLink(), new HandClock()];
+    const observation = new Observation({ link, clock, livenessMs: 10_000, packed: false });
+    const watch = observation.begin(0, { turnId: 't', channelId: channel, entries: [entryOf(mention('x'), 0)] });
+    expect(clock.armed).toBe(1);
+    await expect(watch.through(Promise.reject(new Error('a bug')))).rejects.toThrow('a bug');
+    expect(link.told.map(({ kind }) => kind)).toEqual(['turn_started', 'turn_error', 'turn_completed']);
+    expect(clock.armed).toBe(0);
+    watch.ended({ status: 'idle_timeout', afterMs: 1, processAlive: true, seen: { text: '', textCut: false, thoughts: 0, toolCalls: 0, updates: 0 } });
+    expect(link.told).toHaveLength(3);
+  });
+
+  it('whose session the agent refuses is told as failed', async () => {
+    const at = bench({ script: { newSession: { error: { code: -32_000, message: 'log in first' } }, rules: [] } });
+    await at.hear(mention('one'));
+    await ends(at);
+    isWhole(at);
+    expect(failures(at)).toMatchObject([{ outcome: 'error', code: -32_000 }]);
+    expect(told(at, 'session_resolved')).toEqual([]);
+  });
+
   it('is told in packs where that is asked for', () => {
     const link = fakeLink();
     expect(new Observation({ link, clock: new HandClock(), livenessMs: 10_000, packed: true })).toBeDefined();
