@@ -18,7 +18,10 @@ export const gemini: AdapterProfile = {
     modelBy: ['set_model'], modeBy: ['set_mode'],
     load: 'unreliable', resume: false, close: false, onStdinEnd: 'exits-when-idle', toolAtSigterm: 'ends',
   },
-  needs: { node: '>=20', login: 'GEMINI_API_KEY in env, or a login in ~/.gemini', install: 'npm install --global @google/gemini-cli' },
+  needs: {
+    node: '>=20', login: 'GEMINI_API_KEY in env, or a login in ~/.gemini', install: 'npm install --global @google/gemini-cli',
+    trust: { name: 'GEMINI_CLI_TRUST_WORKSPACE', value: 'true', without: 'in a folder it does not trust it starts no MCP server and takes no looser mode, without a word' },
+  },
   docsUrl: 'https://github.com/google-gemini/gemini-cli',
   notes: [
     'Skips MCP servers in a folder it does not trust, without a word: GEMINI_CLI_TRUST_WORKSPACE=true in env trusts the agent\'s cwd.',

@@ -69,4 +69,6 @@ export interface Needs {
   readonly login?: string;
   /** One command. */
   readonly install?: string;
+  /** A variable by which it trusts the folder it works in, and what it does not do where it does not. */
+  readonly trust?: { readonly name: string; readonly value: string; readonly without: string };
 }

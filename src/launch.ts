@@ -3,7 +3,7 @@
  * run, with its own name, instructions and ears. A part of the composition root.
  */
 import { commandLine } from '../adapters/index.ts';
-import { childEnvironment, ENV_CREDENTIAL, ENV_ENDPOINT, ENV_PROCESS, hasProgram } from './acp/index.ts';
+import { childEnvironment, ENV_CREDENTIAL, ENV_ENDPOINT, ENV_PROCESS, findProgram } from './acp/index.ts';
 import type { Broker, ManagedAgent, ManagedChange, SessionCredential } from './broker/index.ts';
 import { buzzServer } from './buzz-server.ts';
 import type { AgentConfig, Config } from './config/index.ts';
@@ -136,7 +136,7 @@ function agentOptions(
   const { command, args } = commandLine(agent.adapter, nodePath, agent.args);
   const env = (own: Record<string, string>): Record<string, string> =>
     childEnvironment({ parent: environment, extra: { ...agent.adapter.environment, ...agent.env }, own });
-  if (!hasProgram({ command, cwd: agent.cwd, env: env({}) })) {
+  if (findProgram({ command, cwd: agent.cwd, env: env({}) }) === undefined) {
     log.warn(`agent ${agent.name}: there is no program ${excerpt(command, 200)}; it cannot answer before there is one`);
   }
   const own = (credential: SessionCredential): Record<string, string> => ({

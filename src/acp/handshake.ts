@@ -18,8 +18,8 @@ export interface AgentTraits {
   readonly systemPrompt: SystemPromptForm;
   /** It takes `session/close`. */
   readonly closesSessions: boolean;
-  /** Its own words, for whoever shows them. */
-  readonly capabilities: Members;
+  /** The whole answer, for whoever shows it. */
+  readonly initialized: Members;
 }
 
 export function initializeParams(version: string): InitializeRequest {
@@ -55,7 +55,7 @@ export function readInitialize(
       agentInfo: { name: typeof name === 'string' ? name : '', version: typeof version === 'string' ? version : '' },
       systemPrompt: isOffered(systemPrompt) ? 'content' : FORMS[hint],
       closesSessions: isOffered(close),
-      capabilities: membersOrNone(agentCapabilities),
+      initialized: result,
     },
   };
 }

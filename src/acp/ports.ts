@@ -201,8 +201,8 @@ export interface AgentProcess {
   /** True when a new session is given the standing text in a system role; else it goes into the first prompt. */
   readonly takesSystemPrompt: boolean;
   readonly agentInfo: { readonly name: string; readonly version: string };
-  /** As it told them. */
-  readonly capabilities: Readonly<Record<string, unknown>>;
+  /** Its answer to initialize, as it stood. */
+  readonly initialized: Readonly<Record<string, unknown>>;
   newSession(request: SessionRequest): Promise<SessionStarted>;
   /** What can be chosen in a session; undefined for one that is not known, or no longer. */
   settings(sessionId: string): SessionSettings | undefined;

@@ -6,12 +6,11 @@ import { accessSync, constants, statSync } from 'node:fs';
 import { delimiter, resolve } from 'node:path';
 import type { LaunchPlan } from './ports.ts';
 
-/** False where nothing that may be run has this name. A name with a slash is a path, seen from the agent's directory. */
-export function hasProgram({ command, cwd, env }: Pick<LaunchPlan, 'command' | 'cwd' | 'env'>): boolean {
-  if (command.includes('/')) return isRunnable(resolve(cwd, command));
-  // An empty entry is the directory itself.
-  const folders = (env['PATH'] ?? '/usr/bin:/bin').split(delimiter);
-  return folders.some((folder) => isRunnable(resolve(cwd, folder, command)));
+/** Undefined where nothing that may be run has this name. A name with a slash is a path, seen from the agent's directory. */
+export function findProgram({ command, cwd, env }: Pick<LaunchPlan, 'command' | 'cwd' | 'env'>): string | undefined {
+  // An empty entry of PATH is the directory itself.
+  const folders = command.includes('/') ? [''] : (env['PATH'] ?? '/usr/bin:/bin').split(delimiter);
+  return folders.map((folder) => resolve(cwd, folder, command)).find(isRunnable);
 }
 
 function isRunnable(path: string): boolean {

@@ -176,7 +176,7 @@ export function agentProcess(
       return conversation.takesSystemPrompt;
     },
     agentInfo: traits.agentInfo,
-    capabilities: traits.capabilities,
+    initialized: traits.initialized,
     newSession: (request) => conversation.newSession(request),
     closeSession: (sessionId) => {
       void conversation.closeSession(sessionId);

@@ -4,9 +4,11 @@
  */
 import { Command, CommanderError } from 'commander';
 import { exitCodeOf, Failure, redact } from '../model/index.ts';
+import { adaptersVerb } from './adapters.ts';
 import { callVerb } from './call.ts';
 import { compileVerb } from './compile.ts';
 import { demoVerb } from './demo.ts';
+import { doctorVerb } from './doctor.ts';
 import { explainVerb } from './explain.ts';
 import { fixturesVerb } from './fixtures.ts';
 import { initVerb } from './init.ts';
@@ -68,8 +70,8 @@ function composeProgram(): Command {
     })
     .addHelpText('after', `\n${EXIT_CODES}`);
   const verbs = [
-    initVerb, upVerb, statusVerb, sessionVerb, ownerVerb, relayVerb, demoVerb, callVerb, mcpVerb, compileVerb, explainVerb, replayVerb,
-    fixturesVerb,
+    initVerb, doctorVerb, adaptersVerb, upVerb, statusVerb, sessionVerb, ownerVerb, relayVerb, demoVerb, callVerb, mcpVerb,
+    compileVerb, explainVerb, replayVerb, fixturesVerb,
   ];
   for (const verb of verbs) verb(program);
   return program;
@@ -87,7 +89,7 @@ function tellBug(error: unknown): void {
 
 const EXIT_CODES = `Exit codes:
   0    done, or ended in order by a signal
-  1    the demo did not see what it should, a replay differs, an agent or a relay failed
+  1    the demo did not see what it should, a replay differs, an agent or a relay failed, skep doctor found something wrong
   2    a command line, a config or an input that cannot be used
   3    there was nothing to replay
   4    another supervisor holds the data directory

@@ -19,7 +19,7 @@ export function ofOpenFiles(error: unknown): Failure | undefined {
 }
 
 /** Infinity where there is none. */
-function openFilesLimit(): number {
+export function openFilesLimit(): number {
   const limits = member(process.report.getReport(), 'userLimits');
   const soft = member(member(limits, 'open_files'), 'soft');
   return typeof soft === 'number' ? soft : Number.POSITIVE_INFINITY;

@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { hasProgram } from '../../src/acp/index.ts';
+import { findProgram } from '../../src/acp/index.ts';
 import { temporaryDirectory } from '../setup/temp.ts';
 
 it('finds a program as the system will', () => {
@@ -12,9 +12,10 @@ it('finds a program as the system will', () => {
   writeFileSync(join(bin, 'text'), '');
   chmodSync(join(bin, 'text'), 0o644);
   const has = (command: string, path?: string): boolean =>
-    hasProgram({ command, cwd, env: path === undefined ? {} : { PATH: path } });
+    findProgram({ command, cwd, env: path === undefined ? {} : { PATH: path } }) !== undefined;
   expect(has('agent', `/nowhere:${bin}`)).toBe(true);
   expect(has('agent', 'bin')).toBe(true);
+  expect(findProgram({ command: 'agent', cwd, env: { PATH: '/nowhere:bin' } })).toBe(join(bin, 'agent'));
   expect(has('agent', '/nowhere')).toBe(false);
   expect(has('agent')).toBe(false);
   expect(has('sh')).toBe(true);

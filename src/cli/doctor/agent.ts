@@ -1,0 +1,146 @@
+/**
+ * The check-up of one agent program: it is started in an empty directory, asked what it can, given one session, and ended
+ * with everything it started. No prompt is sent, no key and no credential is given.
+ */
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { commandLine, recognizeAdapter } from '../../../adapters/index.ts';
+import type { AdapterProfile } from '../../../adapters/index.ts';
+import { childEnvironment, ENV_PROCESS, findProgram, startAgent } from '../../acp/index.ts';
+import type { AgentProcess, LaunchPlan, SessionStarted } from '../../acp/index.ts';
+import { silentLog } from '../../model/index.ts';
+import { answerAtOnce } from '../../permission/index.ts';
+import { steadyClock, systemRandom } from '../../system/index.ts';
+import { VERSION } from '../version.ts';
+import { readFacts } from './facts.ts';
+import type { Facts } from './facts.ts';
+import { hint, ok, problem } from './finding.ts';
+import type { Finding } from './finding.ts';
+import { memoryOfTree } from './memory.ts';
+import { missing, noSession, notStarted } from './mend.ts';
+import { nodeFinding } from './node.ts';
+
+export interface Patient {
+  readonly name: string;
+  readonly adapter: AdapterProfile;
+  readonly args: readonly string[];
+  /** The operator's own. */
+  readonly env: Readonly<Record<string, string>>;
+  /** What the agent's relative paths are seen from. */
+  readonly cwd: string;
+}
+
+export interface Examination {
+  readonly patient: string;
+  readonly facts?: Facts;
+  readonly startMs?: number;
+  readonly sessionMs?: number;
+  readonly memoryBytes?: number;
+  readonly processes?: number;
+  readonly findings: readonly Finding[];
+}
+
+const STANDING = 'You are being looked at by skep doctor. Nobody will prompt you.';
+
+export async function examine({ name, adapter, args, env, cwd }: Patient, signal?: AbortSignal): Promise<Examination> {
+  const line = commandLine(adapter, process.execPath, args);
+  const environment = childEnvironment({ parent: process.env, extra: { ...adapter.environment, ...env }, own: { [ENV_PROCESS]: mark() } });
+  const program = findProgram({ command: line.command, cwd, env: environment });
+  if (program === undefined) return { patient: name, findings: [problem('program', `there is no program ${line.command}`, missing(adapter))] };
+  const before = [ok('program', program), ...needsOf(adapter, environment, cwd), ...(await nodeFinding(adapter, environment, cwd))];
+  const directory = mkdtempSync(join(tmpdir(), 'skep-doctor-'));
+  try {
+    const plan: LaunchPlan = { agentName: name, command: program, args: line.args.map((arg) => seenFrom(cwd, arg)), cwd: directory, env: environment };
+    const begunMs = steadyClock.now();
+    const started = await startAgent({
+      plan, dialect: adapter.dialect, version: VERSION, permission: answerAtOnce('reject'), clock: steadyClock, log: silentLog,
+      ...(signal && { signal }),
+    });
+    if (!started.ok) return { patient: name, findings: [...before, notStarted(started.end, adapter)] };
+    const startMs = steadyClock.now() - begunMs;
+    try {
+      return await look({ name, adapter, process: started.process, directory, startMs, before });
+    } finally {
+      await started.process.stop();
+    }
+  } finally {
+    rmSync(directory, { recursive: true, force: true, maxRetries: 3 });
+  }
+}
+
+/** A file that an argument names by a relative path is not where the program is started: it is named by its whole path. */
+function seenFrom(cwd: string, arg: string): string {
+  return /[./]/.test(arg) && existsSync(resolve(cwd, arg)) ? resolve(cwd, arg) : arg;
+}
+
+/** By which everything that the program starts is known again, and ended with it. */
+function mark(): string {
+  return Buffer.from(systemRandom.bytes(16)).toString('hex');
+}
+
+interface Looking {
+  readonly name: string;
+  readonly adapter: AdapterProfile;
+  readonly process: AgentProcess;
+  readonly directory: string;
+  readonly startMs: number;
+  readonly before: readonly Finding[];
+}
+
+async function look({ name, adapter, process: agent, directory, startMs, before }: Looking): Promise<Examination> {
+  const begunMs = steadyClock.now();
+  const session = await agent.newSession({ cwd: directory, ...(agent.takesSystemPrompt && { systemPrompt: STANDING }) });
+  const sessionMs = steadyClock.now() - begunMs;
+  const memory = await memoryOfTree(agent.pid);
+  const facts = readFacts(agent.initialized, session.ok ? session.answer : undefined);
+  return {
+    patient: name, facts, startMs, sessionMs,
+    ...(memory && { memoryBytes: memory.bytes, processes: memory.processes }),
+    findings: [
+      ...before,
+      ok('start', `answered initialize after ${startMs} ms`),
+      ...(session.ok ? opened(session, facts, adapter, sessionMs) : [noSession(session, adapter)]),
+      ...kinship(adapter, agent),
+    ],
+  };
+}
+
+function opened(session: Extract<SessionStarted, { readonly ok: true }>, facts: Facts, adapter: AdapterProfile, sessionMs: number): readonly Finding[] {
+  return [
+    ok('session', `opened after ${sessionMs} ms`),
+    ok('instructions', session.tookSystemPrompt ? `in the system role, ${wayOf(facts, adapter)}` : 'before the first prompt of each session'),
+    asking(facts, adapter),
+  ];
+}
+
+function wayOf({ systemPrompt }: Facts, { dialect }: AdapterProfile): string {
+  if (systemPrompt) return 'as systemPrompt of session/new';
+  return dialect.standing === 'goose-method' ? 'by goose\'s own method' : 'as _meta.systemPrompt of session/new';
+}
+
+/** Whether it will ask before it acts. */
+function asking({ modes }: Facts, { dialect: { startMode }, asking: { by, how } }: AdapterProfile): Finding {
+  if (by === 'nothing') return hint('permission', how, 'give it only what it may do: it cannot be stopped by an answer');
+  if (startMode !== undefined && modes.includes(startMode)) return ok('permission', `it asks: skep puts each session into the mode ${startMode}`);
+  if (by === 'environment') return ok('permission', how);
+  if (by === 'start-mode') return problem('permission', `it may act without asking: no mode ${startMode ?? ''} is offered`, 'see its modes below, and name one as adapter.mode');
+  const what = by === 'settings' ? `it asks as its own settings say: ${how}` : 'nobody knows whether it asks';
+  return hint('permission', what, 'see its documentation; adapter.mode names a mode that every session is put into');
+}
+
+function needsOf({ needs: { programs = [], trust, login } }: AdapterProfile, env: Readonly<Record<string, string>>, cwd: string): readonly Finding[] {
+  const absent = programs.filter((command) => findProgram({ command, cwd, env }) === undefined);
+  return [
+    ...absent.map((command) => problem('program', `it needs ${command}, which is not on PATH`, `install ${command}`)),
+    ...(trust !== undefined && env[trust.name] !== trust.value ? [hint('folder', trust.without, `set ${trust.name}=${trust.value} in env where the agent's cwd is to be trusted`)] : []),
+    ...(login === undefined ? [] : [ok('login', `not tried; it comes from: ${login}`)]),
+  ];
+}
+
+/** A program of the catalogue that the config does not call so. */
+function kinship(adapter: AdapterProfile, { agentInfo }: AgentProcess): readonly Finding[] {
+  const known = recognizeAdapter({ agentName: agentInfo.name, ...(adapter.launch.runs === 'command' && { command: adapter.launch.command }) });
+  if (known === undefined || adapter.name !== 'custom' || known.dialect.standing === adapter.dialect.standing) return [];
+  return [hint('adapter', `this is ${known.title}`, `say like: ${known.name}, so that it is spoken to as such`)];
+}
