@@ -9,7 +9,6 @@ import { buzzServer } from './buzz-server.ts';
 import type { AgentConfig, Config } from './config/index.ts';
 import { excerpt, unreachable } from './model/index.ts';
 import type { Clock, Log, Pubkey, Random } from './model/index.ts';
-import { answerAtOnce } from './permission/index.ts';
 import type { Recorder } from './recording/index.ts';
 import type { Store } from './store/index.ts';
 import { noteLogger } from './supervisor/index.ts';
@@ -110,8 +109,10 @@ function managedSetup({ pubkey, owner, root, displayName, systemPrompt, runtime 
   const maker = config.agents.find((agent) => agent.pubkey === root);
   const model = maker && relatives(maker, config).find(({ adapter }) => runtime === undefined || adapter.name === runtime);
   if (model === undefined) return undefined;
+  // Its owner is an agent, and no agent decides what another may do: nobody is asked.
+  const permission = model.permission === 'ask' ? 'reject' : model.permission;
   // One program: how many of these there are is bounded, and what each may take with it.
-  return { ...model, pubkey, owner, name: displayName, instructions: systemPrompt, processes: 1, subscribe: 'mentions' };
+  return { ...model, permission, pubkey, owner, name: displayName, instructions: systemPrompt, processes: 1, subscribe: 'mentions' };
 }
 
 function configuredGate({ pubkey, owner, respondTo, allowlist, subscribe }: AgentConfig): GateSettings {
@@ -156,7 +157,7 @@ function agentOptions(
     ...(agent.instructions === undefined ? {} : { instructions: agent.instructions }),
     ...(agent.observe !== 'off' && { observation: { livenessMs: agent.livenessMs, packed: agent.observe === 'batch' } }),
     dialect: agent.adapter.dialect,
-    permission: answerAtOnce(agent.permission),
+    permission: { policy: agent.permission, askMs: agent.askTimeoutMs },
     plan: (credential) => {
       recorder?.keepCredential(credential.token);
       const ours = own(credential);

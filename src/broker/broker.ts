@@ -10,6 +10,8 @@ import { openCursors } from './actions/index.ts';
 import type { Cursors } from './actions/index.ts';
 import { openAgent, publicIdentity } from './agent.ts';
 import type { Agent, PublicIdentity } from './agent.ts';
+import { openCardRows, openCards } from './cards/index.ts';
+import type { Cards } from './cards/index.ts';
 import { openControls } from './controls/index.ts';
 import type { Controls } from './controls/index.ts';
 import { openCredentials } from './credentials.ts';
@@ -65,6 +67,7 @@ interface Member {
   readonly agent: Agent;
   readonly feed: Feed;
   readonly controls: Controls;
+  readonly cards: Cards;
   readonly pursuit: Pursuit;
   readonly link: AgentLink;
 }
@@ -103,8 +106,7 @@ export async function openBroker(options: BrokerOptions): Promise<Broker> {
       if (member === undefined) return;
       members.delete(pubkey);
       sessions.closeOf(pubkey);
-      await member.agent.telemetry.close(0);
-      await member.agent.metrics.close(0);
+      await Promise.all([member.agent.telemetry.close(0), member.agent.metrics.close(0), member.cards.close(0)]);
       await closeMembers([member]);
       keyring.forget(pubkey);
     },
@@ -158,6 +160,7 @@ export async function openBroker(options: BrokerOptions): Promise<Broker> {
     members.set(identity.pubkey, { ...opened, link });
     // What an earlier run left in doubt; it waits for the connection by itself.
     void opened.pursuit.pass();
+    void opened.cards.recover().catch((error: unknown) => { log.error('the permission cards of an earlier run could not be read', { agent: identity.pubkey, error }); });
   }
   for (const identity of identities) admit(publicIdentity(identity));
 
@@ -166,7 +169,7 @@ export async function openBroker(options: BrokerOptions): Promise<Broker> {
     const endMs = later(steadyClock.now(), graceMs);
     await hosts.close(graceMs);
     const left = Math.max(0, endMs - steadyClock.now());
-    await Promise.all([...members.values()].flatMap(({ agent }) => [agent.telemetry.close(left), agent.metrics.close(left)]));
+    await Promise.all([...members.values()].flatMap(({ agent, cards }) => [agent.telemetry.close(left), agent.metrics.close(left), cards.close(left)]));
     await managed.roster.close();
     sessions.closeAll();
     relaySelf.close();
@@ -257,11 +260,14 @@ function openMember(
   const agent = openAgent({
     identity, community, upstream, publisher, keyring, cursors, managed, clock, steadyClock, log, isMember,
   });
+  const cards = openCards({
+    owner: identity.owner, rows: openCardRows(store, { community, agent: pubkey }), publisher, upstream, steadyClock, log,
+  });
   const pursuit = openPursuit({ clock: steadyClock, log, reconcile: () => journal.reconcile(agent.namespace) });
   const controls = openControls({
     agent: pubkey, owner, upstream, open: (payload) => keyring.open(pubkey, owner, payload), store, clock, steadyClock, log,
   });
-  return { agent, feed, controls, pursuit };
+  return { agent, feed, controls, cards, pursuit };
 }
 
 function refuseTwins(identities: readonly AgentIdentity[]): void {

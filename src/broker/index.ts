@@ -8,6 +8,7 @@ export type { BrokerOptions } from './broker.ts';
 export type {
   AgentIdentity,
   AgentLink,
+  CardFate,
   Broker,
   CommandReport,
   ControlConsumer,

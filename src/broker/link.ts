@@ -1,6 +1,7 @@
 /** One agent as the supervisor holds it (`AgentLink`): the broker's parts for this agent behind one door. */
 import type { VerifiedEvent } from '../nostr/index.ts';
 import type { Agent } from './agent.ts';
+import type { Cards } from './cards/index.ts';
 import type { Controls } from './controls/index.ts';
 import type { Feed } from './feed/index.ts';
 import type { Journal } from './journal/index.ts';
@@ -15,6 +16,7 @@ export interface LinkOptions {
   readonly feed: Feed;
   readonly controls: Controls;
   readonly journal: Journal;
+  readonly cards: Cards;
   readonly sessions: Sessions;
   readonly endpoint: string;
 }
@@ -22,7 +24,7 @@ export interface LinkOptions {
 /** How long `publishedIn` waits for actions under way and for the relay's word on records in doubt. */
 const PATIENCE_MS = 5_000;
 
-export function openLink({ agent, feed, controls, journal, sessions, endpoint }: LinkOptions): AgentLink {
+export function openLink({ agent, feed, controls, journal, cards, sessions, endpoint }: LinkOptions): AgentLink {
   const { identity, namespace, upstream, telemetry } = agent;
   return {
     pubkey: identity.pubkey,
@@ -62,6 +64,7 @@ export function openLink({ agent, feed, controls, journal, sessions, endpoint }:
     metric: ({ plaintext, at }) => {
       agent.metrics.publish(plaintext, at);
     },
+    cards,
     status() {
       const lastError = upstream.lastError();
       return {

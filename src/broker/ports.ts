@@ -2,6 +2,7 @@
  * What the broker is to the rest of the house. The supervisor holds an `AgentLink` for each agent: a feed in, reads,
  * the few messages skep itself writes, and credentials for agent processes. No key, socket or signature crosses here.
  */
+import type { CardFacts, CardResolution } from '../cards/index.ts';
 import type { ChannelId, EventId, Milliseconds, Pubkey, Refusal, Seconds } from '../model/index.ts';
 import type { Filter, Tag, VerifiedEvent } from '../nostr/index.ts';
 
@@ -189,6 +190,24 @@ export interface ControlCounts {
   readonly ignored: number;
 }
 
+/** A permission card for a channel (NIP-AO "Permission Sentinel Cards"). */
+export interface CardOrder {
+  readonly card: CardFacts;
+  readonly channelId: ChannelId;
+  /** The event that it answers in the thread. */
+  readonly trigger?: EventId;
+}
+
+/** `refused`: nobody can see it, because the relay said no or it was never sent. `unanswered`: it may be visible. */
+export type CardFate = 'shown' | 'refused' | 'unanswered';
+
+export interface CardDesk {
+  /** Signs the card once, stores it, then sends it. Resolves after `timeoutMs` and the commit of the store at the latest. */
+  post(order: CardOrder, timeoutMs: number): Promise<CardFate>;
+  /** Says in one edit how the card with this nonce ended, and sees to it that the relay has it. For others, nothing. */
+  resolve(nonce: string, resolution: CardResolution): void;
+}
+
 export interface AgentLink {
   readonly pubkey: Pubkey;
   /** Starts the feed. Exactly one consumer; a rejected promise is a bug of the consumer and stops this agent's feed. */
@@ -225,6 +244,7 @@ export interface AgentLink {
   controlCounts(): ControlCounts;
   /** Tells the owner what a turn has used (NIP-AM). Returns at once, never throws; nobody learns what came of it. */
   metric(metric: SealedMetric): void;
+  readonly cards: CardDesk;
   status(): UpstreamStatus;
 }
 

@@ -56,8 +56,9 @@ agents:
     # A turn ends after this long without a sign of life, and after this long in any case.
     idle-timeout: 15m
     hard-timeout: 2h
-    # What a tool call that asks for permission hears: reject or allow.
-    permission: reject
+    # What a tool call that asks for permission hears: reject, allow, or what the owner decides on a card in the channel
+    # (ask, docs/permission.md). Where nobody watches, reject answers at once.
+    permission: ask
     # instructions: |
     #   You help with the garden.
 `;

@@ -50,7 +50,7 @@ export interface EmbeddedChannel {
 }
 
 export type RespondTo = 'owner-only' | 'allowlist' | 'anyone' | 'nobody';
-export type PermissionMode = 'reject' | 'allow';
+export type PermissionMode = 'reject' | 'allow' | 'ask';
 
 export interface AgentConfig {
   readonly name: string;
@@ -84,6 +84,8 @@ export interface AgentConfig {
   /** Between two signs of life of a turn that the owner is told. */
   readonly livenessMs: number;
   readonly permission: PermissionMode;
+  /** How long a request waits for the owner where they are asked; 1 s..300 s. */
+  readonly askTimeoutMs: number;
   /** The broker's actions are offered as tools of an MCP server in every session. */
   readonly mcp: boolean;
   /** Whether it may make agents of its own, and these as well. */

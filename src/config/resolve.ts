@@ -78,6 +78,7 @@ function resolveAgent(folder: string, agent: WrittenAgent, path: Path, fail: Fai
     observe: agent.observe,
     livenessMs: agent.liveness,
     permission: agent.permission,
+    askTimeoutMs: agent['ask-timeout'],
     mcp: agent.mcp,
     manageAgents: agent['manage-agents'],
     ...(instructions === undefined ? {} : { instructions }),

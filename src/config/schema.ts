@@ -15,6 +15,8 @@ import { holdsSecretKey } from './found.ts';
 export const MAX_INSTRUCTIONS_BYTES = 65_536;
 export const MAX_AGENTS = 64;
 export const MAX_HARD_TIMEOUT_MS = 7 * 86_400_000;
+/** NIP-AO: no request waits longer for the owner. */
+export const MAX_ASK_MS = 300_000;
 /** Buzz's own defaults. */
 export const DEFAULT_IDLE_MS = 15 * 60_000;
 /** Buzz's. */
@@ -90,11 +92,6 @@ const broker = closed(
   'a mapping of address, port, tls and endpoint',
 );
 
-const permission = leaf('reject or allow', (value) => {
-  if (value === 'ask') return new Mistake('found "ask", which is not offered yet, expected reject or allow');
-  return value === 'reject' || value === 'allow' ? value : undefined;
-});
-
 /** Other readers of YAML take on and off for true and false. */
 const observe = leaf('on, batch or off', (value) => {
   if (value === 'batch') return 'batch';
@@ -137,7 +134,8 @@ const agent = closed(
     'hard-timeout': duration(1_000, MAX_HARD_TIMEOUT_MS).default(DEFAULT_HARD_MS),
     observe: observe.default('on'),
     liveness: duration(1_000, 600_000).default(DEFAULT_LIVENESS_MS),
-    permission: permission.default('reject'),
+    permission: word(['reject', 'allow', 'ask']).default('reject'),
+    'ask-timeout': duration(1_000, MAX_ASK_MS).default(MAX_ASK_MS),
     mcp: yesOrNo.default(true),
     'manage-agents': yesOrNo.default(true),
     instructions: text('a text', MAX_INSTRUCTIONS_BYTES).optional(),

@@ -16,7 +16,7 @@ import { CANCELLED, decidePermission, denial, preflight } from './policy.ts';
 import type { PermissionOption, PolicyReason } from './policy.ts';
 
 /** NIP-AO "Best-effort delivery": min(300 s, remaining hard deadline). */
-const ASK_MS = 300_000;
+const MAX_ASK_MS = 300_000;
 /** Requests of one process that wait or are being answered; Buzz's bound. */
 export const MAX_LIVE = 8;
 /**
@@ -83,7 +83,7 @@ function preflightAsk({ policy, request }: Requested, { entries }: Surroundings)
 
 /** The request as the owner is asked it; a text is why the owner is not. */
 function askOf(input: Requested, around: Surroundings, options: readonly PermissionOption[], now: Milliseconds): Ask | string {
-  const { turn, observerActive, relayReady, request } = input;
+  const { turn, observerActive, relayReady, request, askMs } = input;
   const { binding, owner, draining } = around;
   if (draining) return 'ask: nobody waits for the owner any more';
   if (turn === undefined) return 'ask: not in a turn';
@@ -94,7 +94,7 @@ function askOf(input: Requested, around: Surroundings, options: readonly Permiss
   if (!relayReady || turn.channelId === undefined) return 'ask: nowhere to show a card';
   // NIP-AO D7: the author of the turn's first event is the owner.
   if (turn.initiator !== owner) return 'ask: the turn was not begun by the owner';
-  const deadline = soonest(later(now, ASK_MS), turn.hardDeadline);
+  const deadline = soonest(later(now, Math.min(askMs, MAX_ASK_MS)), turn.hardDeadline);
   if (deadline <= now) return 'ask: no time is left in the turn';
   const card = cardOf(input, options, turn, { deadline, now });
   if (typeof card === 'string') return card;

@@ -98,6 +98,8 @@ export interface Requested {
   /** Fresh and unpredictable, for this request alone. */
   readonly nonce: string;
   readonly policy: SynchronousPolicy | 'ask';
+  /** For the owner's decision; what is above NIP-AO's 300 s counts as that. */
+  readonly askMs: number;
   readonly observerActive: boolean;
   /** Whether the agent's relay connection can publish a card. */
   readonly relayReady: boolean;

@@ -140,4 +140,16 @@ export const SUPERVISOR_SCHEMA: Migrations = [
     PRIMARY KEY (agent, event_id)
   ) WITHOUT ROWID
   `,
+  `
+  -- broker/cards: permission cards that may be visible and are not known to be closed, as signed events. A row is there
+  -- before its card is sent, its edit before that is sent; it goes when the relay has the edit or wants none.
+  CREATE TABLE permission_cards (
+    community TEXT NOT NULL,
+    agent TEXT NOT NULL,
+    nonce TEXT NOT NULL,
+    card TEXT NOT NULL,
+    edit TEXT,
+    PRIMARY KEY (community, agent, nonce)
+  )
+  `,
 ];

@@ -1,8 +1,9 @@
 /** What an agent's driver is given: its settings from the config, and its doors. */
 import type { Dialect } from '../../adapters/index.ts';
-import type { LaunchPlan, OpenPermissionDesk } from '../acp/index.ts';
+import type { LaunchPlan } from '../acp/index.ts';
 import type { AgentLink, SessionCredential } from '../broker/index.ts';
 import type { Clock, Log, Pubkey, Random } from '../model/index.ts';
+import type { PermissionRule } from '../permission/index.ts';
 import type { Store } from '../store/index.ts';
 import type { ProfileFacts } from './directory.ts';
 import type { GateSettings } from './gate.ts';
@@ -25,7 +26,7 @@ export interface AgentOptions {
   /** The agent that made it, where one did. */
   readonly managedBy?: Pubkey;
   readonly dialect: Dialect;
-  readonly permission: OpenPermissionDesk;
+  readonly permission: PermissionRule;
   /** The whole launch of one process, its credential included. */
   readonly plan: (credential: SessionCredential) => LaunchPlan;
   readonly link: AgentLink;

@@ -26,6 +26,7 @@ import { ModelChoices } from './models.ts';
 import { Observation } from './observation.ts';
 import { Outage } from './outage.ts';
 import { OwnerDesk } from './owner-desk.ts';
+import { Permissions } from './permissions.ts';
 import { Pool } from './pool.ts';
 import { NOT_BEGUN } from './settle.ts';
 import type { SlotChange } from './slot.ts';
@@ -39,6 +40,7 @@ const RELAY_AWAY_MS = 1_000;
 export class Agent {
   #options: AgentOptions;
   readonly #directory: Directory;
+  readonly #permissions: Permissions;
   readonly #pool: Pool;
   /** One input at a time: the inbox is stepped only inside. */
   readonly #mailbox = new PQueue({ concurrency: 1 });
@@ -62,10 +64,11 @@ export class Agent {
     this.#inbox = new Inbox({ store, link, clock, settings: { gatherMs }, ...(tape && { onMoved: tape.moved }) });
     const { observation, steadyClock } = options;
     this.#observation = observation && new Observation({ link, clock: steadyClock, ...observation });
-    this.#pool = new Pool(options, (change) => { this.#slotChanged(change); }, this.#observation);
+    this.#permissions = new Permissions(options, this.#observation);
+    this.#pool = new Pool(options, this.#permissions, (change) => { this.#slotChanged(change); }, this.#observation);
     this.#outage = new Outage(this.#pool);
     this.#owner = new OwnerDesk({
-      options: () => this.#options, pool: this.#pool, models: this.#models, turnsIn: (channelId) => this.#flights.in(channelId),
+      options: () => this.#options, pool: this.#pool, permissions: this.#permissions, models: this.#models, turnsIn: (channelId) => this.#flights.in(channelId),
       advance: (inputs) => this.#order(inputs), track: (work) => { this.#track(work); }, pump: () => { this.#pump(); },
     });
   }
@@ -255,7 +258,10 @@ export class Agent {
     flight.life.take(batch.turnId);
     const held = heldEvents(this.#inbox.state, batch.channelId);
     const watch = this.#observation?.begin(free.index, batch);
-    const turn = runTurn({ options: this.#options, directory: this.#directory, flight, models: this.#models, held, signal: this.#stopping.signal, ...(watch && { watch }) });
+    const turn = runTurn({
+      options: this.#options, directory: this.#directory, permissions: this.#permissions, flight, models: this.#models, held,
+      signal: this.#stopping.signal, ...(watch && { watch }),
+    });
     const landed = (watch?.through(turn) ?? turn).then((report) => this.#settle(flight, report)).catch((error: unknown) => { this.#options.onFatal(error); })
       .finally(() => {
         this.#flights.remove(batch.turnId);

@@ -5,8 +5,9 @@
  * other.
  *
  * in: a verified event. out: a rule and a hop count, a command, or a reason. Never: a look at the content, but whether it
- * is a command's one word.
+ * is a command's one word, or a permission card.
  */
+import { CARD_KIND, parseCard } from '../cards/index.ts';
 import type { Pubkey } from '../model/index.ts';
 import { mentions, WAKING_KINDS } from '../nostr/index.ts';
 import type { VerifiedEvent } from '../nostr/index.ts';
@@ -59,7 +60,7 @@ export type Admitted = { readonly pass: true; readonly hops: number } | { readon
 export const MAX_HOPS = 8;
 /** The same in a whole channel: a coordinator hands out many tasks, but a loop of new threads ends too. */
 export const MAX_CHANNEL_HOPS = 64;
-/** The tag on everything skep writes for itself (notices, cards): it never wakes an agent, ours or a sibling's. */
+/** The tag on the notices that skep writes: they never wake an agent, ours or a sibling's. */
 export const OWN_MARK = 'skep';
 
 export function sift(event: VerifiedEvent, settings: GateSettings): Sifted {
@@ -71,6 +72,7 @@ export function sift(event: VerifiedEvent, settings: GateSettings): Sifted {
   const mentioned = mentions(event.tags, settings.agent);
   if (!mentioned && settings.subscribe === 'mentions') return { pass: false, reason: 'no-mention' };
   if (settings.respondTo === 'nobody') return { pass: false, reason: 'nobody' };
+  if (isCard(event)) return { pass: false, reason: 'ours' };
   return { pass: true, rule: mentioned ? '@mention' : 'all' };
 }
 
@@ -82,6 +84,12 @@ const COMMAND_KIND = 9;
 function commandIn(event: VerifiedEvent, { agent, owner, ancestors }: GateSettings): OwnerCommand | undefined {
   if (event.kind !== COMMAND_KIND || !mentions(event.tags, agent)) return undefined;
   return event.pubkey === owner || ancestors?.has(event.pubkey) === true ? COMMANDS.get(event.content.trim()) : undefined;
+}
+
+/** Whoever wrote it: its tags are the protocol's own and hold no mark of ours (NIP-AO "Sentinel event structure"). */
+function isCard({ kind, content }: VerifiedEvent): boolean {
+  // Most messages are no JSON: not worth an exception.
+  return kind === CARD_KIND && content.trimStart().startsWith('{') && parseCard(content).ok;
 }
 
 export function admit(event: VerifiedEvent, settings: GateSettings, facts: AdmitFacts): Admitted {

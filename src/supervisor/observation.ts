@@ -85,6 +85,11 @@ export class Observation {
     if (introduction !== undefined) this.#tell(agentIndex, introduction, {});
   }
 
+  /** A text for the owner, without what no present process may be heard to say. */
+  clean(text: string): string {
+    return this.#clean(text);
+  }
+
   begin(agentIndex: number, { turnId, channelId, entries }: Pick<Batch, 'turnId' | 'channelId' | 'entries'>): TurnWatch {
     const place: TurnPlace = { turnId, channelId };
     this.#turns.set(agentIndex, place);

@@ -23,12 +23,14 @@ import type { OwnerCommand } from './gate.ts';
 import type { Entry } from './inbox/entry.ts';
 import type { InboxInput } from './inbox/machine.ts';
 import type { ModelChoices } from './models.ts';
+import type { PermissionDecision, Permissions } from './permissions.ts';
 import type { Pool } from './pool.ts';
 
 /** What of the agent's driver an order may touch. */
 export interface DriverDoors {
   readonly options: () => Pick<AgentOptions, 'link' | 'clock' | 'log' | 'name' | 'onShutdown'>;
   readonly pool: Pool;
+  readonly permissions: Pick<Permissions, 'decide'>;
   readonly models: ModelChoices;
   readonly turnsIn: (channelId: ChannelId) => readonly Flight[];
   /** Steps the inbox; resolves with how many turns were cut short, when that is on disk. */
@@ -58,6 +60,8 @@ export class OwnerDesk {
     const request = readControl(frame);
     if (request === undefined) return log.debug('a control frame asks for nothing that is known', { agent, eventId: frame.eventId });
     log.info('the owner orders', { agent, eventId: frame.eventId, order: request.type, channelId: request.channelId });
+    // At once: what waits for it may be over time meanwhile.
+    if (request.type === 'permission_decision') return this.#doors.permissions.decide(frame, request);
     this.#doors.track(this.#obey(request));
   }
 
@@ -81,7 +85,7 @@ export class OwnerDesk {
     this.#doors.pool.forget(channelId, new Set(flying.map(({ batch }) => batch.lane)));
   }
 
-  async #obey(request: ControlRequest): Promise<void> {
+  async #obey(request: Exclude<ControlRequest, PermissionDecision>): Promise<void> {
     switch (request.type) {
       case 'cancel_turn': {
         const { channelId, type } = request;
@@ -90,11 +94,6 @@ export class OwnerDesk {
       }
       case 'switch_model':
         return this.#told(request, await this.#switchModel(request));
-      case 'permission_decision': {
-        const { channelId, type, requestNonce, optionId } = request;
-        // No policy that is offered waits for an owner, so no request does.
-        return this.#tell(channelId, { type, status: 'no_active_turn', requestNonce, optionId });
-      }
       default:
         return unreachable(request);
     }

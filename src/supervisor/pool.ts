@@ -8,6 +8,7 @@ import type { ChannelId } from '../model/index.ts';
 import type { AgentOptions } from './agent-options.ts';
 import type { Life } from './life.ts';
 import type { Observation } from './observation.ts';
+import type { Permissions } from './permissions.ts';
 import { Slot } from './slot.ts';
 import type { SlotChange } from './slot.ts';
 import type { AgentSnapshot } from './snapshot.ts';
@@ -23,10 +24,10 @@ export interface FreeProcess {
 export class Pool {
   readonly #slots: readonly Slot[];
 
-  constructor(options: AgentOptions, onChange: (change: SlotChange) => void, observation?: Observation) {
-    const { version, link, steadyClock: clock, random, log, store, plan, dialect, permission } = options;
+  constructor(options: AgentOptions, permissions: Permissions, onChange: (change: SlotChange) => void, observation?: Observation) {
+    const { version, link, steadyClock: clock, random, log, store, plan, dialect } = options;
     const newSlot = (_: unknown, index: number): Slot => new Slot({
-      version, link, clock, random, log, store, plan, dialect, permission,
+      version, link, clock, random, log, store, plan, dialect, permission: permissions.desk(index),
       ...(observation && { tap: (env) => observation.tap(index, env) }),
       onChange(change) {
         if (change.type === 'started') observation?.started(index);

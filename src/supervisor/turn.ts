@@ -16,6 +16,7 @@ import type { LaneSession } from './life.ts';
 import { tellMetric } from './metrics.ts';
 import type { ModelChoices } from './models.ts';
 import type { TurnWatch } from './observation.ts';
+import type { Permissions } from './permissions.ts';
 import { decidedPublication } from './publication.ts';
 import { DROPPED, NOT_BEGUN, processFate, settle, settleDropped, settleRefused } from './settle.ts';
 import type { ProcessFate } from './settle.ts';
@@ -26,6 +27,7 @@ import type { StandingTexts } from './turn-input.ts';
 export interface TurnWork {
   readonly options: AgentOptions;
   readonly directory: Directory;
+  readonly permissions: Permissions;
   readonly flight: Flight;
   readonly models: ModelChoices;
   /** Events of the channel that wait for a turn of their own, or are in one. */
@@ -61,7 +63,9 @@ export async function runTurn(work: TurnWork): Promise<TurnReport> {
   return conclude(work, session, input, outcome);
 }
 
-async function prompt({ options, flight, watch }: TurnWork, session: LaneSession, input: TurnInput): Promise<PromptOutcome> {
+async function prompt(
+  { options, permissions, flight, watch }: TurnWork, session: LaneSession, input: TurnInput,
+): Promise<PromptOutcome> {
   const { sessionId } = session;
   const { batch, life: { process } } = flight;
   const output = compileTurn(input);
@@ -72,7 +76,7 @@ async function prompt({ options, flight, watch }: TurnWork, session: LaneSession
     eventDeltaCount: input.events.length + (input.history?.messages.length ?? 0),
     contextManifest: manifest,
   });
-  const outcome = ofOurs(flight, await process.prompt({
+  const outcome = ofOurs(flight, await permissions.during(batch, () => process.prompt({
     sessionId,
     blocks,
     turnId: batch.turnId,
@@ -88,7 +92,7 @@ async function prompt({ options, flight, watch }: TurnWork, session: LaneSession
         interrupted: batch.entries.some((entry) => entry.interrupted),
       });
     },
-  }));
+  })));
   tellMetric({ options, batch, sessionId, outcome, manifest });
   return outcome;
 }

@@ -36,7 +36,7 @@ export function asking({ id = 7, sessionId = 'session-1', params, turn: facts, .
   const request = { id, sessionId, params: params ?? { sessionId, title: 'Run a command', options: OPTIONS } };
   const inTurn = facts === null ? {} : { turn: { ...turn, ...facts } };
   return {
-    type: 'requested', request, nonce: 'nonce-1', policy: 'ask', observerActive: true, relayReady: true, at: STAMP,
+    type: 'requested', request, nonce: 'nonce-1', policy: 'ask', askMs: 300_000, observerActive: true, relayReady: true, at: STAMP,
     frameBytes: () => 1_000, ...inTurn, ...more,
   };
 }

@@ -260,6 +260,11 @@ describe('the challenge and the card', () => {
     expect(permissionDeadline(EMPTY)).toBeUndefined();
   });
 
+  it.each([[5_000, 5_000], [400_000, 300_000]])('with %i ms set have %i', (askMs, ms) => {
+    const asked = after([asking({ askMs })]).state;
+    expect(permissionDeadline(after([ok], asked).state)).toBe(at(ms));
+  });
+
   it('a no of the policy has no time and a reason', () => {
     const [challenge] = after([asking({ policy: 'reject' })]).commands;
     expect(challenge).toMatchObject({ authorization: { requestNonce: 'nonce-1', actionable: false, reason: 'policy=reject' } });

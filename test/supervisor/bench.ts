@@ -11,7 +11,6 @@ import { later, silentLog } from '../../src/model/index.ts';
 import type { Milliseconds, Random } from '../../src/model/index.ts';
 import { channelOf } from '../../src/nostr/index.ts';
 import type { VerifiedEvent } from '../../src/nostr/index.ts';
-import { answerAtOnce } from '../../src/permission/index.ts';
 import { openSqlite, sql, SUPERVISOR_SCHEMA } from '../../src/store/index.ts';
 import { Agent } from '../../src/supervisor/agent.ts';
 import type { AgentOptions } from '../../src/supervisor/agent-options.ts';
@@ -79,7 +78,7 @@ export class Bench {
     this.agent = new Agent({
       name: 'helper', version: '0.0.0', session: 'channel', gatherMs: 0, idleTimeoutMs: IDLE_MS, hardTimeoutMs: HARD_MS, processes: 1,
       gate: { agent: agent.pubkey, owner: owner.pubkey, respondTo: 'anyone', allowlist: new Set(), subscribe: 'mentions' },
-      cwd: this.#directory, dialect: { standing: 'capability', usage: USAGE_BY_LOOKING }, permission: answerAtOnce('reject'), ownAgents: new Map(), ...more,
+      cwd: this.#directory, dialect: { standing: 'capability', usage: USAGE_BY_LOOKING }, permission: { policy: 'reject', askMs: 300_000 }, ownAgents: new Map(), ...more,
       link: this.link, store: this.store, clock: this.clock, steadyClock: this.clock, random: counting(), log: silentLog,
       plan: () => ({
         agentName: 'helper', command: this.command, args: [scriptedModule(), join(this.#directory, 'script.json')],

@@ -71,6 +71,7 @@ export function fakeLink(stored: readonly VerifiedEvent[] = []): FakeLink {
       return next;
     },
     tell: (frame) => { link.told.push(frame); },
+    cards: { post: () => Promise.resolve('shown'), resolve: () => undefined },
     frameBytes: ({ payload }) => Buffer.byteLength(payload),
     packTelemetry: () => { link.calls.push('pack'); },
     telemetry: () => ({ sent: link.told.length, waiting: 0, dropped: 0, tooLong: 0, refused: 0 }),

@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { pendingContent } from '../../src/cards/index.ts';
+import { seconds } from '../../src/model/index.ts';
 import { admit, MAX_CHANNEL_HOPS, MAX_HOPS, sift } from '../../src/supervisor/gate.ts';
 import type { AdmitFacts, GateSettings, RespondTo } from '../../src/supervisor/gate.ts';
 import { agent, channel, friend, message, owner, person, sibling } from './people.ts';
@@ -31,6 +33,18 @@ describe('sift', () => {
     ['no-mention', message({ tags: [['h', channel], ['p', friend.pubkey]] })],
   ])('refuses as %s', (reason, event) => {
     expect(sift(event, settings())).toEqual({ pass: false, reason });
+  });
+
+  it('refuses a permission card as ours, whoever wrote it and whoever it names', () => {
+    const content = pendingContent({
+      requestNonce: 'n', sessionId: null, turnId: null, expiresAt: seconds(1), description: null,
+      options: [{ optionId: 'yes', label: '' }, { optionId: 'no', label: '' }],
+    });
+    for (const by of [sibling, friend, owner]) expect(sift(message({ by, content }), settings())).toEqual({ pass: false, reason: 'ours' });
+    expect(sift(message({ by: sibling, content: ` ${content}` }), settings()).pass).toBe(false);
+    for (const other of [content.replace('"v":1', '"v":2'), `${content} please`, '{"v":1}', '{']) {
+      expect(sift(message({ content: other }), settings()).pass).toBe(true);
+    }
   });
 
   it('takes every message of the channel under `all`', () => {

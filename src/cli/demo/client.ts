@@ -2,6 +2,7 @@
  * A person at their own Nostr client: nostr-tools over a real WebSocket, with a key of its own. It knows nothing of
  * skep; what it sees is what any client would see.
  */
+import { decrypt, encrypt, getConversationKey } from 'nostr-tools/nip44';
 import { finalizeEvent, generateSecretKey, getPublicKey, verifyEvent } from 'nostr-tools/pure';
 import type { Filter } from 'nostr-tools/filter';
 import type { Event, EventTemplate, VerifiedEvent } from 'nostr-tools/pure';
@@ -13,6 +14,8 @@ useWebSocketImplementation(WebSocket);
 export interface Message {
   readonly content: string;
   readonly tags: readonly (readonly string[])[];
+  /** Unix seconds; absent: now. */
+  readonly createdAtSec?: number;
 }
 
 export class Client {
@@ -45,12 +48,21 @@ export class Client {
   }
 
   /** Signs and publishes; resolves with the event once the relay has accepted it. */
-  async publish(kind: number, { content, tags }: Message): Promise<Event> {
+  async publish(kind: number, { content, tags, createdAtSec = Math.floor(Date.now() / 1000) }: Message): Promise<Event> {
     const event = finalizeEvent(
-      { kind, content, tags: tags.map((tag) => [...tag]), created_at: Math.floor(Date.now() / 1000) }, this.#secretKey,
+      { kind, content, tags: tags.map((tag) => [...tag]), created_at: createdAtSec }, this.#secretKey,
     );
     await this.#relay.publish(event);
     return event;
+  }
+
+  /** What only `peer` and we can read (NIP-44). */
+  seal(peer: string, text: string): string {
+    return encrypt(text, getConversationKey(this.#secretKey, peer));
+  }
+
+  open(peer: string, payload: string): string {
+    return decrypt(payload, getConversationKey(this.#secretKey, peer));
   }
 
   /** Calls back for each stored and each new message of the channel whose signature is good. */
