@@ -42,7 +42,7 @@ import type { CallResult } from './sdk-client.ts';
 import { SessionBook } from './session-book.ts';
 import { newSessionParams, readSessionId, readStopReason } from './session-request.ts';
 import { SessionSetup } from './session-setup.ts';
-import { readSettings } from './session-settings.ts';
+import { currentModel, readSettings } from './session-settings.ts';
 import { fails, shows } from './signs.ts';
 import { Turn } from './turn.ts';
 import { UsageBook } from './usage.ts';
@@ -194,7 +194,10 @@ export class Conversation {
       this.#turns.delete(sessionId);
       if (request.turnId !== undefined) this.#desk.turnOver(request.turnId);
       const usage = this.#usage.end(sessionId);
-      return usage === undefined ? outcome : { ...outcome, seen: { ...outcome.seen, usage } };
+      if (usage === undefined) return outcome;
+      // The agent's own word on the turn goes before what the session is set to.
+      const model = usage.model ?? currentModel(this.#sessions.settings(sessionId));
+      return { ...outcome, seen: { ...outcome.seen, usage: { ...usage, ...(model === undefined ? {} : { model }) } } };
     });
   }
 

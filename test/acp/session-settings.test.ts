@@ -1,4 +1,5 @@
 /** What can be chosen in a session, in the forms that agents give it, and the choice of a model on a real process. */
+import { readdirSync } from 'node:fs';
 import { afterEach, describe, expect, it } from 'vitest';
 import { currentModel, modelRoute, readConfigOptions, readSettings, withModel } from '../../src/acp/session-settings.ts';
 import { noneLeft, open, play, say, start, until } from './harness.ts';
@@ -72,6 +73,25 @@ describe('the choice of a model', () => {
     expect(asked(started, 'session/set_config_option')).toEqual([{ sessionId, configId: 'model', value: 'large' }]);
     expect(currentModel(started.process.settings(sessionId))).toBe('large');
     expect(await say(started.process, sessionId)).toMatchObject({ seen: { text: 'large' } });
+  });
+
+  it('is told with what the turn has used', async () => {
+    const usage = { inputTokens: 7, outputTokens: 2, totalTokens: 9 };
+    const started = await start({ newSession: { models: MODELS }, rules: [{ do: [{ stop: { usage } }] }] });
+    const sessionId = await open(started);
+    expect(await say(started.process, sessionId)).toMatchObject({ seen: { usage: { model: 'small' } } });
+    await started.process.setModel(sessionId, 'large');
+    expect(await say(started.process, sessionId)).toMatchObject({ seen: { usage: { model: 'large' } } });
+  });
+
+  it('leaves nothing behind, five hundred times', async () => {
+    const started = await start({ newSession: { models: MODELS } });
+    const sessionId = await open(started);
+    const held = (): readonly number[] => [readdirSync('/proc/self/fd').length, readdirSync(`/proc/${started.process.pid}/fd`).length];
+    await started.process.setModel(sessionId, 'large');
+    const before = held();
+    for (let turn = 0; turn < 500; turn += 1) expect(await started.process.setModel(sessionId, turn % 2 === 0 ? 'small' : 'large')).toEqual({ ok: true });
+    expect(held()).toEqual(before);
   });
 
   it('asks for nothing that is not offered, and of no session that is not known', async () => {

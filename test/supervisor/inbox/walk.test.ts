@@ -96,7 +96,7 @@ const FAULTS: Readonly<Record<string, Step>> = {
     return stepInbox(state, input.type === 'finished' && flying !== undefined ? { ...input, turnId: flying.turnId } : input, now);
   },
   'forgets that the channel was left': (state, input, now) => {
-    const lanes = new Map([...state.lanes].map(([key, lane]) => [key, { ...lane, left: false }]));
+    const lanes = new Map([...state.lanes].map(([key, lane]) => [key, { ...lane, decided: false }]));
     return stepInbox(input.type === 'finished' ? { ...state, lanes } : state, input, now);
   },
   'does not count a failure': (state, input, now) => {
