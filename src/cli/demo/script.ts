@@ -1,4 +1,7 @@
-/** What the demo's agent plays: it answers what it hears, and the first long task is never finished by its first process. */
+/**
+ * What the demo's agent plays: it answers what it hears, the first long task is never finished by its first process, and
+ * it sweeps nothing without having asked.
+ */
 export const DEMO_SCRIPT = {
   v: 1,
   rules: [
@@ -10,6 +13,15 @@ export const DEMO_SCRIPT = {
     {
       match: 'long task',
       do: [{ reply: 'I was interrupted, and here is the answer all the same: {{quoted}} is done.' }],
+    },
+    {
+      match: 'sweep',
+      do: [
+        { ask: { title: 'Sweep the path', toolCall: { rawInput: { command: 'rm -r leaves/' } } }, as: 'word' },
+        { tool: 'Sweeping', when: { 'word.kind': 'allow_once' } },
+        { reply: 'Swept.', when: { 'word.kind': 'allow_once' } },
+        { reply: 'Then I leave it as it is.', unless: { 'word.kind': 'allow_once' } },
+      ],
     },
     { do: [{ reply: 'I read {{count}} message(s) in one turn: {{quoted}}' }] },
   ],

@@ -96,6 +96,8 @@ agents:
     owner: ${npubEncode(getPublicKey(ownerKey))}
     adapter: scripted
     args: [script.json]
+    permission: ask
+    ask-timeout: 3s
     respond-to: allowlist
     allowlist: [${npubEncode(getPublicKey(guestKey))}]
 `);

@@ -1,17 +1,34 @@
 /**
- * The four things the demo shows, each asked for by a client and seen by a client. A step that is not seen in time
+ * The five things the demo shows, each asked for by a client and seen by a client. A step that is not seen in time
  * ends the demo with the code `not_seen`.
  */
 import type { Event } from 'nostr-tools/pure';
+import { parseCard } from '../../cards/index.ts';
 import { Failure, later } from '../../model/index.ts';
 import type { Clock } from '../../model/index.ts';
 import type { Note } from '../../supervisor/index.ts';
 import type { Client } from './client.ts';
+import { OwnerDesk } from './owner-desk.ts';
+import type { ShownCard } from './owner-desk.ts';
 import type { Stage } from './stage.ts';
 import type { Timeline } from './timeline.ts';
 
 /** A step waits this long for what it wants to see; a retry after a crash waits about six seconds by itself. */
 const PATIENCE_MS = 20_000;
+
+interface Asked {
+  /** Absent: the owner says nothing. */
+  readonly choice?: 'allow' | 'deny';
+  readonly outcome: string;
+  readonly says: string;
+  readonly told: string;
+}
+
+const ASKED: readonly Asked[] = [
+  { choice: 'allow', outcome: 'applied', says: 'Swept.', told: 'allowed by the owner’s key, the tool went on, and the card says so' },
+  { choice: 'deny', outcome: 'applied', says: 'Then I leave it as it is.', told: 'denied, and the agent went on without it' },
+  { outcome: 'timed_out', says: 'Then I leave it as it is.', told: 'left alone, it was denied in time: nothing is ever allowed by silence' },
+];
 
 export class Story {
   readonly #stage: Stage;
@@ -43,6 +60,7 @@ export class Story {
     await this.#killedInMidTurn();
     await this.#nothingTwice();
     await this.#killedBetween();
+    await this.#ownerIsAsked();
   }
 
   async #mention(): Promise<Event> {
@@ -133,6 +151,35 @@ export class Story {
     this.#timeline.seen(4, 'the next broker told the retry of that very message, and the relay holds one');
   }
 
+  /** NIP-AO "Permission Sentinel Cards": yes, no, and no word in time. */
+  async #ownerIsAsked(): Promise<void> {
+    const { owner, channelId, agentPubkey: agent } = this.#stage;
+    this.#timeline.heading(5, 'The owner is asked before a tool goes on: they allow it, deny it, and say nothing');
+    const desk = new OwnerDesk(owner, { agent, channelId }, () => { this.wake(); });
+    for (const one of ASKED) {
+      const before = desk.cards.length;
+      const question = await this.#say(owner, 'Please sweep the path.');
+      await this.#until('a card', () => desk.cards.length > before);
+      for (const shown of desk.cards.slice(before)) await this.#decided(desk, shown, question, one);
+    }
+  }
+
+  async #decided(desk: OwnerDesk, shown: ShownCard, question: Event, { choice, outcome, says, told }: Asked): Promise<void> {
+    const { event: { id: card }, card: { description } } = shown;
+    this.#timeline.tell('owner', 'is asked', { card, text: description ?? '' });
+    if (choice !== undefined) {
+      await desk.decide(shown, choice);
+      this.#timeline.tell('owner', choice === 'allow' ? 'allows it' : 'denies it', { card });
+    }
+    const answer = (): Event | undefined => this.#answers.find(({ tags }) => tags.some((tag) => tag[0] === 'e' && tag[1] === question.id));
+    await this.#until('an answer', () => answer() !== undefined);
+    await this.#until('the end of the card', () => desk.editOf(shown) !== undefined);
+    const found = desk.editOf(shown)?.card.outcome ?? '';
+    this.#timeline.tell('owner', 'sees the card end', { card, outcome: found });
+    this.#expect(found === outcome && answer()?.content === says, `the card ends as ${outcome} and the agent says “${says}”`);
+    this.#timeline.seen(5, told);
+  }
+
   async #say(who: Client, text: string, root?: Event): Promise<Event> {
     const { channelId, agentPubkey } = this.#stage;
     const thread = root === undefined ? [] : [['e', root.id, '', 'reply']];
@@ -147,7 +194,7 @@ export class Story {
       this.#timeline.tell('owner', 'receives', { event: event.id, text: event.content });
       this.wake();
     }
-    if (event.pubkey !== this.#stage.agentPubkey || this.#seen.has(event.id)) return;
+    if (event.pubkey !== this.#stage.agentPubkey || this.#seen.has(event.id) || parseCard(event.content).ok) return;
     this.#seen.add(event.id);
     this.#answers.push(event);
     const root = event.tags.find((tag) => tag[0] === 'e')?.[1] ?? '';
