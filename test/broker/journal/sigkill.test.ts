@@ -1,15 +1,15 @@
 /**
  * A broker's process is killed by SIGKILL at each step of every action that publishes, on a relay that lives on; then
  * another broker opens the same data, and the same bytes come again. Never a second event, never a failure that was
- * none, never a success that the relay knows nothing of (NIP-BA "Execution and retries" 5 and 6).
+ * none, never a success that the relay knows nothing of, never a part of an agent (NIP-BA "Execution and retries" 5 and 6).
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { openBroker } from '../../../src/broker/index.ts';
 import { ATTACHING, isPublishing } from '../../../src/broker/journal/verdict.ts';
 import type { PublishingAction } from '../../../src/broker/journal/verdict.ts';
@@ -19,7 +19,7 @@ import { ACTION_NAMES } from '../../../src/broker/wire/index.ts';
 import { silentLog } from '../../../src/model/index.ts';
 import type { VerifiedEvent } from '../../../src/nostr/index.ts';
 import type { Relay } from '../../../src/relay/index.ts';
-import { openSqlite, SUPERVISOR_SCHEMA } from '../../../src/store/index.ts';
+import { openSqlite, sql, SUPERVISOR_SCHEMA } from '../../../src/store/index.ts';
 import { steadyClock, systemClock, systemRandom } from '../../../src/system/index.ts';
 import { Client, startRelay } from '../../relay/harness.ts';
 import { temporaryDirectory } from '../../setup/temp.ts';
@@ -65,7 +65,7 @@ describe.each(STEPS)('killed %s', (step) => {
     await untilKilled(step, { relay, directory }, requests.map(({ bytes }) => bytes));
 
     const seen = recordOf(directory);
-    const act = await restarted(relay, directory, seen);
+    const { act, made } = await restarted(relay, directory, seen);
     const first = await Promise.all(requests.map(({ bytes }) => act(bytes)));
     const again = await Promise.all(requests.map(({ bytes }) => act(bytes)));
     const stored = await storedOn(relay);
@@ -84,6 +84,12 @@ describe.each(STEPS)('killed %s', (step) => {
       // A verdict that is final stays what it is.
       if (first[at]?.result.status !== 'indeterminate') expect(again[at]?.result.status, name).toBe(first[at]?.result.status);
     });
+    // An agent that was made is there whole, record and key, and of another nothing is.
+    const created = again[NAMES.indexOf(ATTACHING)]?.result;
+    const agents = created?.status === 'succeeded' ? [created.outcome?.['agentPubkey']] : [];
+    if (created?.status !== 'indeterminate') {
+      await vi.waitFor(async () => { expect(await made()).toEqual({ live: agents, keys: agents.map((agent) => `${String(agent)}.key`) }); }, { timeout: 10_000 });
+    }
     // The control: the actions are done where nothing was recorded, and were done where all was.
     if (step === 'before claim' || step === 'after result') {
       expect(first.map((answer) => answer.result.status), JSON.stringify(first.map(told))).toEqual(NAMES.map(() => 'succeeded'));
@@ -121,7 +127,8 @@ async function said(relay: Relay): Promise<string> {
 
 async function storedOn(relay: Relay): Promise<ReadonlySet<string>> {
   const owner = await Client.as(ownerAtRelay, relay);
-  owner.send(['REQ', 'all', { authors: [AGENT.pubkey] }]);
+  // The relay gives engrams to those they name alone.
+  owner.send(['REQ', 'all', { authors: [AGENT.pubkey], kinds: [0, 7, 9, 9_000] }, { kinds: [30_174], '#p': [OWNER.pubkey] }]);
   await owner.next('EOSE', 'all');
   return new Set(owner.receivedEvents('all').map(({ id }) => id));
 }
@@ -162,20 +169,33 @@ function readLines(path: string): readonly Readonly<{ [name: string]: unknown }>
   }
 }
 
+interface Restarted {
+  readonly act: (bytes: Uint8Array) => Promise<Answered>;
+  /** Agents that agents have made: those that live, and whose keys are on disk. */
+  readonly made: () => Promise<{ readonly live: readonly unknown[]; readonly keys: readonly string[] }>;
+}
+
 /** The next broker on the same data, here; what it sends is recorded like what the one before it sent. */
-async function restarted(relay: Relay, directory: string, record: Sends): Promise<(bytes: Uint8Array) => Promise<Answered>> {
+async function restarted(relay: Relay, directory: string, record: Sends): Promise<Restarted> {
   const store = openSqlite(join(directory, 'skep.db'), SUPERVISOR_SCHEMA);
+  const keyDirectory = join(directory, 'agents');
   onTestFinished(() => store.close());
   const broker = await openBroker({
     relayUrl: relay.url, identities: [identity(AGENT, { runtimes: ['scripted'] })], store, clock: systemClock, steadyClock, random: systemRandom, log: silentLog,
-    keyDirectory: join(directory, 'agents'), openUpstream: (options) => recorded(openUpstream(options), options, record),
+    keyDirectory, openUpstream: (options) => recorded(openUpstream(options), options, record),
   });
   onTestFinished(() => broker.close(0));
   broker.managed(() => Promise.resolve());
   const link = broker.link(AGENT.pubkey);
   const { sessionId, token } = link.openSession();
   link.bindTurn(sessionId, { turnId: 't-1', channelId: CHANNEL });
-  return (bytes) => post(broker.endpoint, token, bytes);
+  return {
+    act: (bytes) => post(broker.endpoint, token, bytes),
+    made: async () => ({
+      live: (await store.read(sql("SELECT pubkey FROM managed_agents WHERE status <> 'deleted'"))).map(({ pubkey }) => pubkey),
+      keys: existsSync(keyDirectory) ? readdirSync(keyDirectory) : [],
+    }),
+  };
 }
 
 function recorded(upstream: Upstream, { pubkey }: UpstreamOptions, record: Sends): Upstream {
