@@ -194,9 +194,12 @@ class SqliteStore implements Store {
 
   #perform({ sql: text, params }: Statement): Written {
     const { statement, reader } = this.#statement(text);
-    if (!reader) return { rows: [], changes: statement.run(params).changes };
+    if (!reader) {
+      const { changes, lastInsertRowid } = statement.run(params);
+      return { rows: [], changes, addedId: Number(lastInsertRowid) };
+    }
     const rows = statement.all(params).filter(isRow);
-    return { rows, changes: rows.length };
+    return { rows, changes: rows.length, addedId: 0 };
   }
 
   #run(text: string): void {

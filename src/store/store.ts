@@ -17,6 +17,8 @@ export interface Statement {
 export interface Written {
   readonly rows: readonly Row[];
   readonly changes: number;
+  /** The integer key of the row that an INSERT added; anything where it added none. */
+  readonly addedId: number;
 }
 
 export interface Store {

@@ -29,9 +29,10 @@ describe('write', () => {
       sql("UPDATE t SET bytes = NULL WHERE name = 'c'"),
     );
     const nothing = { rows: [], changes: 0 };
-    expect(written).toEqual([
+    expect(written.map(({ rows, changes }) => ({ rows, changes }))).toEqual([
       { rows: [{ id: 1, name: 'a' }], changes: 1 }, { rows: [], changes: 1 }, nothing, { rows: [], changes: 2 }, nothing,
     ]);
+    expect(written[1]?.addedId).toBe(2);
     expect(await names(store)).toEqual(['a', 'b']);
     await store.close();
   });

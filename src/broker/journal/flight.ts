@@ -8,7 +8,7 @@ import type { VerifiedEvent } from '../../nostr/index.ts';
 import { step } from './machine.ts';
 import type { RecordCommand, RecordInput, RecordState } from './machine.ts';
 import type { Aftermath, Operation, Plan, Settled, Wire } from './operation.ts';
-import type { FoundRecord, LocalWrite, RecordKey, Rows } from './rows.ts';
+import type { FoundRecord, LocalWrite, RecordKey, RowId, Rows } from './rows.ts';
 import { ATTACHING, failed, indeterminate } from './verdict.ts';
 import type { Evidence, Verdict } from './verdict.ts';
 
@@ -18,6 +18,8 @@ export interface FlyingRecord {
   /** Absent for a record that is only resolved, never executed. */
   readonly operation?: Operation;
   state: RecordState;
+  /** Of the record on disk, once it is known to be there. */
+  row?: RowId;
   /** What this flight has planned, as long as its writes are not known to be on disk. */
   plan?: Plan;
 }
@@ -105,7 +107,11 @@ async function claim(record: FlyingRecord, evidence: Evidence | undefined, tools
     ? await tools.rows.claim({ key, digest, action, ...carried })
     : await tools.rows.find(key);
   if (claimed === undefined) return { type: 'not_stored' };
-  if (claimed !== 'claimed') return encounter(claimed, digest);
+  if (typeof claimed !== 'number') {
+    record.row = claimed.row;
+    return encounter(claimed, digest);
+  }
+  record.row = claimed;
   tools.onClaimed();
   return { type: 'stored' };
 }
@@ -143,14 +149,14 @@ function evidenceOf(planned: Plan & { readonly type: 'publish' }): Evidence {
 
 async function storeEvidence(record: FlyingRecord, evidence: Evidence, tools: FlightTools): Promise<RecordInput> {
   const writes = record.plan?.writes ?? [];
-  const type = await tools.rows.storeEvidence(record.key, evidence, writes);
+  const type = await tools.rows.storeEvidence(rowOf(record), evidence, writes);
   if (writes.length > 0) tools.aftermath?.written();
   return { type };
 }
 
 async function storeResult(record: FlyingRecord, verdict: Verdict, tools: FlightTools): Promise<RecordInput> {
   const writes = [...endWrites(record, verdict), ...aftermathOf(record, verdict, tools)];
-  const type = await tools.rows.storeResult(record.key, verdict, writes);
+  const type = await tools.rows.storeResult(rowOf(record), verdict, writes);
   if (writes.length > 0) tools.aftermath?.written();
   return { type };
 }
@@ -185,6 +191,11 @@ async function publish(record: FlyingRecord, { event, first }: Publication, tool
     default:
       return unreachable(outcome);
   }
+}
+
+function rowOf({ row }: FlyingRecord): RowId {
+  if (row === undefined) throw new TypeError('journal: nothing is stored of a record that was not claimed');
+  return row;
 }
 
 function operationOf({ operation }: FlyingRecord): Operation {

@@ -69,7 +69,7 @@ interface Flight {
   readonly settled: Promise<Settled>;
 }
 
-type Subject = Pick<FlyingRecord, 'key' | 'digest' | 'state' | 'operation'>;
+type Subject = Pick<FlyingRecord, 'key' | 'digest' | 'state' | 'operation' | 'row'>;
 
 export function openJournal(options: JournalOptions): Journal {
   return new FlyingJournal(options);
@@ -174,11 +174,13 @@ class FlyingJournal implements Journal {
   }
 
   /** The flight of a key and digest: the one under way, or a new one that begins with `input`. */
-  #flight({ key, digest, state, operation }: Subject, input: RecordInput): Flight {
+  #flight({ key, digest, state, operation, row }: Subject, input: RecordInput): Flight {
     const name = flightName(key, digest);
     const flying = this.#flights.get(name);
     if (flying !== undefined) return flying;
-    const record: FlyingRecord = { key, digest, state, ...(operation === undefined ? {} : { operation }) };
+    const record: FlyingRecord = {
+      key, digest, state, ...(operation === undefined ? {} : { operation }), ...(row === undefined ? {} : { row }),
+    };
     const { clock, log, wireOf, onDoubt, aftermath } = this.#options;
     const known = state.status === 'doubtful';
     const settled = fly(record, input, {

@@ -37,7 +37,11 @@ export interface Claim {
   readonly evidence?: Evidence;
 }
 
+/** Names a row for as long as there is the database; a step finds it without the index of keys. */
+export type RowId = number;
+
 export interface FoundRecord {
+  readonly row: RowId;
   readonly key: RecordKey;
   readonly digest: string;
   /** False when another run of the broker is to finish it. */
@@ -57,10 +61,10 @@ export interface Condition {
 export type LocalWrite = (ours: Condition) => Statement;
 
 export interface Rows {
-  /** `claimed` now, or the record that has the key already, or nothing when the disk took neither. */
-  claim(claim: Claim): Promise<'claimed' | FoundRecord | undefined>;
-  storeEvidence(key: RecordKey, evidence: Evidence, writes?: readonly LocalWrite[]): Promise<Stored>;
-  storeResult(key: RecordKey, verdict: Verdict, writes?: readonly LocalWrite[]): Promise<Stored>;
+  /** The row that is claimed now, or the record that has the key already, or nothing when the disk took neither. */
+  claim(claim: Claim): Promise<RowId | FoundRecord | undefined>;
+  storeEvidence(row: RowId, evidence: Evidence, writes?: readonly LocalWrite[]): Promise<Stored>;
+  storeResult(row: RowId, verdict: Verdict, writes?: readonly LocalWrite[]): Promise<Stored>;
   find(key: RecordKey): Promise<FoundRecord | undefined>;
   /** Takes over what an earlier run left open. Throws `Failure`. */
   adopt(namespace: Namespace): Promise<void>;
@@ -84,7 +88,7 @@ export const READ_KEPT_MS = 3_600_000;
 /** Discarded along with one result: enough to keep up, little enough to go unnoticed. */
 const DISCARDED_AT_ONCE = 32;
 
-const COLUMNS = 'request_id, digest, action, owner, status, event, accepted, result';
+const COLUMNS = 'id, request_id, digest, action, owner, status, event, accepted, result';
 
 export function openRows({ store, clock, log, owner }: RowsOptions): Rows {
   const numbers = new Map<string, number>();
@@ -140,34 +144,30 @@ export function openRows({ store, clock, log, owner }: RowsOptions): Rows {
   return {
     find,
     async claim({ key, digest, action, turnId, evidence }) {
-      const status = evidence === undefined ? 'claimed' : 'signed';
-      const event = evidence === undefined ? null : JSON.stringify(evidence.event);
       try {
-        const number = await numberOf(key);
+        const row = [await numberOf(key), key.requestId, digest, action, turnId ?? null, owner, clock.now()];
         const [written] = await store.write(
-          sql(CLAIM, number, key.requestId, digest, action, turnId ?? null, owner, status, event, clock.now()),
+          evidence === undefined ? sql(CLAIM, ...row) : sql(CLAIM_SIGNED, ...row, JSON.stringify(evidence.event)),
         );
-        return written?.changes === 1 ? 'claimed' : await find(key);
+        return written?.changes === 1 ? written.addedId : await find(key);
       } catch (error) {
         notStored(error);
         return undefined;
       }
     },
-    async storeEvidence(key, evidence, writes = []) {
+    async storeEvidence(row, evidence, writes = []) {
       const accepted = evidence.action === ATTACHING ? verdictToText(evidence.accepted) : null;
-      const row = [await numberOf(key), key.requestId, owner];
-      const ours: Condition = { text: `EXISTS (SELECT 1 FROM journal WHERE ${SIGNABLE})`, params: row };
-      const sign = sql(EVIDENCE, JSON.stringify(evidence.event), accepted, ...row);
+      const ours: Condition = { text: `EXISTS (SELECT 1 FROM journal WHERE ${SIGNABLE})`, params: [row, owner] };
+      const sign = sql(EVIDENCE, JSON.stringify(evidence.event), accepted, row, owner);
       return await goOn(sign, writes.map((write) => write(ours)));
     },
-    async storeResult(key, verdict, writes = []) {
-      const row = [await numberOf(key), key.requestId, owner];
+    async storeResult(row, verdict, writes = []) {
       const finishable = verdict.status === 'succeeded' ? FINISHABLE_AS_SEEN : FINISHABLE;
-      const ours: Condition = { text: `EXISTS (SELECT 1 FROM journal WHERE ${finishable})`, params: row };
+      const ours: Condition = { text: `EXISTS (SELECT 1 FROM journal WHERE ${finishable})`, params: [row, owner] };
       // Only reading fills the journal with what was read, so reading is what makes room.
       const isRead = verdict.status === 'succeeded' && (verdict.action === 'channel.read' || verdict.action === 'storage.get');
       const room = isRead ? [sql(DISCARD, clock.now() - READ_KEPT_MS, DISCARDED_AT_ONCE)] : [];
-      return await goOn(sql(FINISH + finishable, verdictToText(verdict), ...row), writes.map((write) => write(ours)), room);
+      return await goOn(sql(FINISH + finishable, verdictToText(verdict), row, owner), writes.map((write) => write(ours)), room);
     },
     async adopt(namespace) {
       const text = "UPDATE journal SET owner = ? WHERE namespace = ? AND status <> 'done'";
@@ -185,16 +185,20 @@ export function openRows({ store, clock, log, owner }: RowsOptions): Rows {
 }
 
 const CLAIM = `INSERT INTO journal
-  (namespace, request_id, digest, action, turn, owner, status, event, claimed_at_ms)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+  (namespace, request_id, digest, action, turn, owner, claimed_at_ms, status)
+  VALUES (?, ?, ?, ?, ?, ?, ?, 'claimed')
+  ON CONFLICT (namespace, request_id) DO NOTHING`;
+const CLAIM_SIGNED = `INSERT INTO journal
+  (namespace, request_id, digest, action, turn, owner, claimed_at_ms, event, status)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'signed')
   ON CONFLICT (namespace, request_id) DO NOTHING`;
 
-const SIGNABLE = "namespace = ? AND request_id = ? AND owner = ? AND status = 'claimed'";
+const SIGNABLE = "id = ? AND owner = ? AND status = 'claimed'";
 const EVIDENCE = `UPDATE journal SET status = 'signed', event = ?, accepted = ? WHERE ${SIGNABLE}`;
 
-const FINISHABLE = "namespace = ? AND request_id = ? AND owner = ? AND status <> 'done'";
+const FINISHABLE = "id = ? AND owner = ? AND status <> 'done'";
 /** What was given up belongs to nobody: any run that sees its event may say so, and nothing else. */
-const FINISHABLE_AS_SEEN = `namespace = ? AND request_id = ?
+const FINISHABLE_AS_SEEN = `id = ?
   AND (owner = ? AND status <> 'done' OR json_extract(result, '$.status') = 'indeterminate')`;
 const FINISH = "UPDATE journal SET status = 'done', result = ? WHERE ";
 
@@ -203,6 +207,7 @@ const DISCARD = `UPDATE journal SET result = NULL WHERE id IN (
 
 function recordOf(row: Row, { community, principal }: Namespace, owner: string): FoundRecord {
   return {
+    row: wholeOf(row, 'id'),
     key: { community, principal, requestId: textOf(row, 'request_id') },
     digest: textOf(row, 'digest'),
     ours: textOf(row, 'owner') === owner,

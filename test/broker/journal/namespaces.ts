@@ -285,7 +285,7 @@ function signedOr(status: 'claimed' | 'signed', evidence: Evidence | undefined):
 
 function foundOf(row: Row, flight: Flight): FoundRecord {
   const key = { ...namespaceAt(flight.by), requestId: 'r-1' };
-  return { key, digest: row.digest, ours: row.run === flight.run, state: stateOf(row) };
+  return { row: 1, key, digest: row.digest, ours: row.run === flight.run, state: stateOf(row) };
 }
 
 function stateOf({ status, evidence, verdict }: Row): RecordState {
