@@ -110,11 +110,8 @@ export async function openBroker(options: BrokerOptions): Promise<Broker> {
       await closeMembers([member]);
       keyring.forget(pubkey);
     },
-    introduce(agent, attestation, renamed) {
-      void introduce({ agent, attestation, renamed, via: memberOf(agent.pubkey).agent, log }).catch((error: unknown) => {
-        log.error('the profile of a managed agent could not be made', { agent: agent.pubkey, error });
-      });
-    },
+    introduce: (agent, attestation, renamed) =>
+      introduce({ agent, attestation, renamed, via: memberOf(agent.pubkey).agent, log }),
   });
 
   const journal = openJournal({

@@ -22,24 +22,31 @@ export interface ProfileOptions {
 /** Long, so that a connection that is being made has time. */
 const READ_TIMEOUT_MS = 30_000;
 
-/** Resolves in bounded time. A `profile.set` of the agent's own waits for it, so that neither undoes the other. */
-export async function introduce(options: ProfileOptions): Promise<void> {
+/**
+ * True when the profile is as it should be. Resolves in bounded time. A `profile.set` of the agent's own waits for it, so
+ * that neither undoes the other.
+ */
+export async function introduce(options: ProfileOptions): Promise<boolean> {
   const work = options.via.begin({ turn: () => undefined });
   try {
-    if (await work.context.alone(PROFILE_LINE)) await publishProfile(options);
-    else options.log.info('the profile of a managed agent is being changed by itself', { agent: options.agent.pubkey });
+    if (await work.context.alone(PROFILE_LINE)) return await publishProfile(options);
+    options.log.info('the profile of a managed agent is being changed by itself', { agent: options.agent.pubkey });
+    return false;
   } finally {
     work.end();
   }
 }
 
-async function publishProfile({ agent, attestation, renamed, via: { upstream, publisher }, log }: ProfileOptions): Promise<void> {
+async function publishProfile({ agent, attestation, renamed, via: { upstream, publisher }, log }: ProfileOptions): Promise<boolean> {
   const { pubkey, displayName } = agent;
   const { events, complete } = await upstream.fetch([{ kinds: [PROFILE_KIND], authors: [pubkey], limit: 1 }], { timeoutMs: READ_TIMEOUT_MS });
   // What could not be read is not replaced: something may be in it.
-  if (!complete) return log.info('the profile of a managed agent could not be read', { agent: pubkey });
+  if (!complete) {
+    log.info('the profile of a managed agent could not be read', { agent: pubkey });
+    return false;
+  }
   const head = profileHead(events, pubkey);
-  if (head !== undefined && !renamed && attestationIn(head.tags, pubkey, head).ok) return;
+  if (head !== undefined && !renamed && attestationIn(head.tags, pubkey, head).ok) return true;
   const present = jsonMembers(head?.content ?? '{}')?.members ?? [];
   const profile = publisher.compose({
     kind: PROFILE_KIND,
@@ -49,4 +56,5 @@ async function publishProfile({ agent, attestation, renamed, via: { upstream, pu
   });
   const published = await publisher.publish(profile);
   if (published.status !== 'accepted') log.info('the profile of a managed agent was not taken', { agent: pubkey, reason: published.reason });
+  return published.status === 'accepted';
 }

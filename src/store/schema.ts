@@ -152,4 +152,8 @@ export const SUPERVISOR_SCHEMA: Migrations = [
     PRIMARY KEY (community, agent, nonce)
   )
   `,
+  `
+  -- broker/managed: 1 from a change of the name until the agent's profile is known to bear it.
+  ALTER TABLE managed_agents ADD COLUMN renamed INTEGER NOT NULL DEFAULT 0
+  `,
 ];

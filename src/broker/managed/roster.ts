@@ -34,8 +34,8 @@ export interface RosterOptions {
   /** From here on nothing it asks for is done, or told. */
   readonly revoke: (pubkey: Pubkey) => void;
   readonly disconnect: (pubkey: Pubkey) => Promise<void>;
-  /** Sees to its profile, as well as may be. `renamed`: the name there is an old one. */
-  readonly introduce: (agent: ManagedAgent, attestation: Tag, renamed: boolean) => void;
+  /** Sees to its profile, as well as may be; true when it is as it should be. `renamed`: the name there is an old one. */
+  readonly introduce: (agent: ManagedAgent, attestation: Tag, renamed: boolean) => Promise<boolean>;
 }
 
 export function openRoster(options: RosterOptions): Roster {
@@ -85,7 +85,8 @@ class TellingRoster implements Roster {
     const after = runningOf(this.#options.configured, records);
     this.#told = after;
     for (const pubkey of before.keys()) if (!after.has(pubkey)) this.#options.revoke(pubkey);
-    for (const step of stepsOf(before, after)) this.#then(() => this.#perform(step));
+    const renamed = new Set(records.filter((record) => record.renamed).map(({ pubkey }) => pubkey));
+    for (const change of changesOf(before, after)) this.#then(() => this.#perform(change, renamed));
     const deleted = records.filter(({ status, pubkey }) => status === 'deleted' && !this.#tidied.has(pubkey));
     for (const { pubkey } of deleted) {
       this.#tidied.add(pubkey);
@@ -102,8 +103,8 @@ class TellingRoster implements Roster {
     }).catch((error: unknown) => { this.#failed(error); });
   }
 
-  async #perform({ change, renamed }: Step): Promise<void> {
-    const { connect, disconnect, introduce, attest, keyFiles, configured, log } = this.#options;
+  async #perform(change: ManagedChange, renamed: ReadonlySet<Pubkey>): Promise<void> {
+    const { connect, disconnect, attest, keyFiles, configured, log } = this.#options;
     switch (change.type) {
       case 'live': {
         const { agent } = change;
@@ -119,18 +120,28 @@ class TellingRoster implements Roster {
           ...(channels === undefined ? {} : { channels }),
         });
         secretKey.fill(0);
-        introduce(agent, attestation, renamed);
+        this.#introduce(agent, attestation, renamed.has(agent.pubkey));
         return this.#tell(change);
       }
-      case 'changed':
-        if (renamed) introduce(change.agent, attest(change.agent.owner, change.agent.pubkey), true);
+      case 'changed': {
+        const { agent } = change;
+        if (renamed.has(agent.pubkey)) this.#introduce(agent, attest(agent.owner, agent.pubkey), true);
         return this.#tell(change);
+      }
       case 'gone':
         await this.#tell(change);
         return disconnect(change.pubkey);
       default:
         return unreachable(change);
     }
+  }
+
+  /** Nobody waits for it. What is left undone is done at the next start, or with the next change. */
+  #introduce(agent: ManagedAgent, attestation: Tag, renamed: boolean): void {
+    const { introduce, rows } = this.#options;
+    introduce(agent, attestation, renamed).then(async (isDone) => {
+      if (isDone && renamed && !this.#closed) await rows.introduced(agent.pubkey, agent.displayName);
+    }).catch((error: unknown) => { this.#failed(error); });
   }
 
   async #tell(change: ManagedChange): Promise<void> {
@@ -144,24 +155,18 @@ class TellingRoster implements Roster {
   }
 }
 
-interface Step {
-  readonly change: ManagedChange;
-  readonly renamed: boolean;
-}
-
 /** What has to be told so that who knew `before` knows `after`. Another program is another start. */
-export function stepsOf(before: ReadonlyMap<Pubkey, ManagedAgent>, after: ReadonlyMap<Pubkey, ManagedAgent>): readonly Step[] {
+function changesOf(before: ReadonlyMap<Pubkey, ManagedAgent>, after: ReadonlyMap<Pubkey, ManagedAgent>): readonly ManagedChange[] {
   const gone = [...before.keys()].filter((pubkey) => !after.has(pubkey));
-  const steps: Step[] = gone.map((pubkey) => ({ change: { type: 'gone', pubkey, restarts: false }, renamed: false }));
+  const changes: ManagedChange[] = gone.map((pubkey) => ({ type: 'gone', pubkey, restarts: false }));
   for (const agent of after.values()) {
     const known = before.get(agent.pubkey);
-    const renamed = known !== undefined && known.displayName !== agent.displayName;
     const restarts = known !== undefined && known.runtime !== agent.runtime;
-    if (restarts) steps.push({ change: { type: 'gone', pubkey: agent.pubkey, restarts: true }, renamed });
-    if (known === undefined || restarts) steps.push({ change: { type: 'live', agent }, renamed });
-    else if (!same(known, agent)) steps.push({ change: { type: 'changed', agent }, renamed });
+    if (restarts) changes.push({ type: 'gone', pubkey: agent.pubkey, restarts: true });
+    if (known === undefined || restarts) changes.push({ type: 'live', agent });
+    else if (!same(known, agent)) changes.push({ type: 'changed', agent });
   }
-  return steps;
+  return changes;
 }
 
 function same(one: ManagedAgent, other: ManagedAgent): boolean {

@@ -1,6 +1,7 @@
 /**
  * The table `managed_agents`: agents that agents made. Every statement and every parsed row in one place. Changes are
- * made only together with a journal record, and only by the run that owns it; the key is never here.
+ * made only together with a journal record, and only by the run that owns it, but for what is known of the profile; the
+ * key is never here.
  *
  *   provisioning (the attachment is signed) → live (the relay took it) → deleted; provisioning → deleted (it did not)
  */
@@ -26,23 +27,30 @@ export interface ManagedRecord extends ManagedSettings {
   readonly requester: Pubkey;
   readonly channelId: ChannelId;
   readonly status: 'provisioning' | 'live' | 'deleted';
+  /** Its profile is not known to bear the name that it has now. */
+  readonly renamed: boolean;
 }
 
 export interface ManagedRows {
   /** Every record of the community, in the order they were made. Throws `Failure`. */
   all(): Promise<readonly ManagedRecord[]>;
+  /** The profile of the agent bears that name. Throws `Failure`. */
+  introduced(pubkey: Pubkey, displayName: string): Promise<void>;
 }
 
-export function openManagedRows(store: Pick<Store, 'read'>, community: string): ManagedRows {
+export function openManagedRows(store: Pick<Store, 'read' | 'write'>, community: string): ManagedRows {
   return {
     async all() {
       const text = 'SELECT * FROM managed_agents WHERE community = ? ORDER BY created_at_ms, pubkey';
       return (await store.read(sql(text, community))).map(recordOf);
     },
+    async introduced(pubkey, displayName) {
+      await store.write(sql('UPDATE managed_agents SET renamed = 0 WHERE pubkey = ? AND display_name = ?', pubkey, displayName));
+    },
   };
 }
 
-export interface NewRecord extends Omit<ManagedRecord, 'status'> {
+export interface NewRecord extends Omit<ManagedRecord, 'status' | 'renamed'> {
   readonly community: string;
   readonly createdAtMs: number;
 }
@@ -65,9 +73,9 @@ export function makeLive(pubkey: Pubkey): LocalWrite {
 export function patchSettings(pubkey: Pubkey, settings: ManagedSettings): LocalWrite {
   const { displayName, systemPrompt, runtime = null, respondTo } = settings;
   return (ours) => sql(
-    `UPDATE managed_agents SET display_name = ?, system_prompt = ?, runtime = ?, respond_to = ?
+    `UPDATE managed_agents SET renamed = renamed OR display_name <> ?, display_name = ?, system_prompt = ?, runtime = ?, respond_to = ?
       WHERE pubkey = ? AND status = 'live' AND ${ours.text}`,
-    displayName, systemPrompt, runtime, respondTo, pubkey, ...ours.params,
+    displayName, displayName, systemPrompt, runtime, respondTo, pubkey, ...ours.params,
   );
 }
 
@@ -90,6 +98,7 @@ function recordOf(row: Row): ManagedRecord {
     pubkey, requester, channelId, respondTo, status,
     displayName: textOf(row, 'display_name'),
     systemPrompt: textOf(row, 'system_prompt'),
+    renamed: row['renamed'] === 1,
     ...(typeof runtime === 'string' ? { runtime } : {}),
   };
 }

@@ -1,10 +1,13 @@
 /** `agents.create`, `.update` and `.delete` on a real broker, a real database and the relay in the box. */
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { openUpstream } from '../../../src/broker/upstream/index.ts';
+import type { Upstream, UpstreamOptions } from '../../../src/broker/upstream/index.ts';
 import type { Pubkey } from '../../../src/model/index.ts';
 import { pubkey as asKey } from '../../../src/model/index.ts';
 import { attestationIn } from '../../../src/nostr/index.ts';
+import { openSqlite, sql, SUPERVISOR_SCHEMA } from '../../../src/store/index.ts';
 import { identity, post, requestBytes, told } from '../harness.ts';
 import type { Answered } from '../harness.ts';
 import { AGENT, CHANNEL, OWNER, SIBLING, STRANGER } from '../people.ts';
@@ -175,6 +178,33 @@ describe('agents.update', () => {
     const answer = await made.box.act('r-2', 'agents.update', { target: { pubkey: agent }, runtime: 'goose', displayName: 'Mole' });
     expect(answer.result.outcome).toMatchObject({ updatedFields: ['displayName', 'runtime'] });
     await shows({ display_name: 'Mole', name: 'Mole', about: 'Looks around.' });
+  });
+
+  it('has its new name in its profile after the next start, where that was lost', async () => {
+    let isLost = true;
+    const losing = (options: UpstreamOptions): Upstream => {
+      const upstream = openUpstream(options);
+      const publish = upstream.publish.bind(upstream);
+      return Object.assign(upstream, {
+        publish: (...[event, limits]: Parameters<Upstream['publish']>) => isLost && event.kind === 0 && event.content.includes('Mole')
+          ? Promise.resolve({ status: 'unknown', eventId: event.id, reason: 'lost' } as const)
+          : publish(event, limits),
+      });
+    };
+    const made = await openManagedBox({ openUpstream: losing });
+    const agent = keyOf(await made.box.act('r-1', 'agents.create', CREATE));
+    const name = async (): Promise<unknown> => (JSON.parse((await made.profile(agent))?.content ?? '{}') as { display_name?: unknown }).display_name;
+    await vi.waitFor(async () => { expect(await name()).toBe('Scout'); }, { timeout: 10_000 });
+    expect(told(await made.box.act('r-2', 'agents.update', { target: { pubkey: agent }, displayName: 'Mole' }))).toBe('succeeded');
+    await until(() => made.changes.length === 2);
+    isLost = false;
+    await made.box.restart();
+    await vi.waitFor(async () => { expect(await name()).toBe('Mole'); }, { timeout: 10_000 });
+    // It is made up for once: a name that the agent gives itself from here on stays.
+    const store = openSqlite(join(made.box.directory, 'skep.db'), SUPERVISOR_SCHEMA);
+    onTestFinished(() => store.close());
+    const due = async (): Promise<unknown> => (await store.read(sql('SELECT renamed FROM managed_agents')))[0]?.['renamed'];
+    await vi.waitFor(async () => { expect(await due()).toBe(0); }, { timeout: 10_000 });
   });
 
   it('never chooses between two of one name', async () => {
