@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { ACTION_NAMES } from '../../src/broker/client/index.ts';
 import { CREDENTIAL, endpoint, failedWith, plain, posted, reset, silence, unknownOutcome, verdict } from '../broker/client/endpoint.ts';
 import { bench } from '../broker/harness.ts';
@@ -103,6 +103,11 @@ describe('channel_read', () => {
     expect(twenty.text).toContain('(12700 more characters: a smaller limit shows more of each message)');
     expect(twenty.text.isWellFormed()).toBe(true);
     expect(Array.from(twenty.text).length).toBeLessThan(72_000);
+    const hundred = await modelWith((await endpoint(page(Array.from({ length: 100 }, (_, index) => long(2_000 - index))))).url);
+    const { text } = await hundred.call('channel_read', { channelId: CHANNEL, limit: 100 });
+    expect(text.match(/^#\d+ .* id [0-9a-f]{64}$/gm)).toHaveLength(100);
+    expect(text.match(/^\(15340 more characters: a smaller limit/gm)).toHaveLength(100);
+    expect(Array.from(text).length).toBeLessThan(90_000);
     const one = await call('channel_read', { channelId: CHANNEL, limit: 1 });
     expect(one.text).toContain('🐝'.repeat(16_000));
   });
@@ -177,6 +182,26 @@ describe('the process', () => {
     expect(await call('message_post', POST)).toMatchObject({ isError: false });
   });
 
+  it('lets go of a call that was cancelled, says nothing more of it, and keeps its bytes to ask again', async () => {
+    let cut = (): void => undefined;
+    const isCut = new Promise<void>((resolve) => { cut = resolve; });
+    const { url, received } = await endpoint((response) => void response.on('close', cut), posted(200, { replayed: true }));
+    const { write, frames } = await spokenTo(url);
+    const call = (id: number, name: string, args: object): void => {
+      write({ id, method: 'tools/call', params: { name, arguments: args } });
+    };
+    call(2, 'message_post', POST);
+    while (received.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    write({ method: 'notifications/cancelled', params: { requestId: 2, reason: 'enough' } });
+    await isCut;
+    call(3, 'request_retry', { requestId: received[0]?.requestId });
+    const answers = await frames(3);
+    expect(answers.map(({ id }) => id)).toEqual([1, 3]);
+    expect(JSON.stringify(answers[1])).toMatch(/Posted/);
+    expect(new Set(received.map(({ text }) => text)).size).toBe(1);
+    expect(received).toHaveLength(2);
+  });
+
   it('writes JSON-RPC alone to stdout, survives what is none, and ends with its stdin', async () => {
     const { url } = await endpoint(posted());
     const launcher = fileURLToPath(new URL('../../bin/skep.js', import.meta.url));
@@ -202,6 +227,33 @@ describe('the process', () => {
     expect(output.stdout + output.stderr).not.toContain(CREDENTIAL);
   });
 });
+
+interface Spoken {
+  readonly write: (message: object) => void;
+  /** Everything until the answer to `id`, and after it until the program has ended. */
+  readonly frames: (id: number) => Promise<readonly Record<string, unknown>[]>;
+}
+
+/** The program without any client of MCP between, initialized by request 1. */
+async function spokenTo(url: string): Promise<Spoken> {
+  const launcher = fileURLToPath(new URL('../../bin/skep.js', import.meta.url));
+  const child = spawn(process.execPath, [launcher, 'mcp'], { env: { SKEP_BROKER_URL: url, SKEP_CREDENTIAL: CREDENTIAL }, stdio: ['pipe', 'pipe', 'inherit'] });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  let output = '';
+  child.stdout.setEncoding('utf8').on('data', (chunk: string) => (output += chunk));
+  const write = (message: object): void => void child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
+  write({ id: 1, method: 'initialize', params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'old', version: '1' } } });
+  write({ method: 'notifications/initialized' });
+  return {
+    write,
+    async frames(id) {
+      while (!output.includes(`"id":${id}`)) await once(child.stdout, 'data');
+      child.stdin.end();
+      await once(child, 'close');
+      return output.trimEnd().split('\n').map((line) => JSON.parse(line) as Record<string, unknown>);
+    },
+  };
+}
 
 it('reads and answers through the real broker, once', async () => {
   const { link } = await bench();
