@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { decidable, decide, order } from '../../src/owner/index.ts';
 import type { Desk } from '../../src/owner/index.ts';
-import { person } from '../relay/harness.ts';
+import { carol, person } from '../relay/harness.ts';
 import { agentPubkey, answering, CHANNEL, deskAt, openBox, owner } from './box.ts';
 import type { Box } from './box.ts';
 
@@ -121,15 +121,16 @@ describe('orders', () => {
   it('an answer to an earlier order, of another channel or another agent answers nothing', async () => {
     const box = await openBox();
     const other = await box.second();
-    const { desk: at, notes, watch } = await deskAt(box.relay.url, [agentPubkey], true);
+    const { desk: at, notes, watch } = await deskAt(box.relay.url, [agentPubkey, carol.pubkey]);
     const payload = { type: 'cancel_turn', status: 'sent' };
     await box.agent.tell({ kind: 'control_result', channelId: CHANNEL, payload });
     await watch.until('the earlier answer', () => notes.length === 1);
-    box.agent.onControl = () => {
-      void other.tell({ kind: 'control_result', channelId: CHANNEL, payload });
-      void box.agent.tell({ kind: 'control_result', channelId: '00000000-0000-4000-8000-000000000009', payload });
-      void box.agent.tell({ kind: 'control_result', channelId: CHANNEL, payload: { type: 'cancel_turn', status: 'no_active_turn' } });
+    const inOrder = async (): Promise<void> => {
+      await other.tell({ kind: 'control_result', channelId: CHANNEL, payload });
+      await box.agent.tell({ kind: 'control_result', channelId: '00000000-0000-4000-8000-000000000009', payload });
+      await box.agent.tell({ kind: 'control_result', channelId: CHANNEL, payload: { type: 'cancel_turn', status: 'no_active_turn' } });
     };
+    box.agent.onControl = () => void inOrder();
     expect(await order(at, agentPubkey, cancel, 10_000)).toMatchObject({ ok: false, detail: expect.stringContaining('no_active_turn') });
   });
 

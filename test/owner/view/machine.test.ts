@@ -92,6 +92,10 @@ describe('a turn', () => {
     ]);
   });
 
+  it('ends once, also where a second end is told with another number', () => {
+    expect(types([started(), frame({ kind: 'turn_completed' }), frame({ kind: 'turn_completed' }), started()])).toEqual(['turn_started', 'turn_completed']);
+  });
+
   it('that failed is told once, whichever comes first', () => {
     const [error, completed] = [frame({ kind: 'turn_error', payload: { outcome: 'exited', error: 'gone' } }), frame({ kind: 'turn_completed', session: null })];
     expect(types([started(), error, completed])).toEqual(['turn_started', 'turn_failed', 'turn_completed']);
@@ -187,6 +191,8 @@ describe('a permission request', () => {
     expect(told).toEqual([240, 180, 120, 60, 30, 10, 'expired']);
     expect(decidable(current)).toEqual([]);
     expect(run([card('n', -1)]).notes).toEqual([]);
+    const old = { ...card('n', 86_400), createdAt: seconds(NOW / 1_000 - 200) };
+    expect(decidable(run([old]).view)).toMatchObject([{ deadline: NOW + 100_000 }]);
   });
 
   it('answered by policy is told without a card', () => {
