@@ -145,6 +145,17 @@ describe('a card that is open', () => {
     expect(framesOf(stage, shown.card.requestNonce)).toEqual(['acp_read true', 'permission_terminal uncertain']);
   });
 
+  it('is closed as cancelled when the owner cancels the turn', async () => {
+    const stage = await stageOf();
+    const shown = await stage.asked();
+    await stage.desk.order({ type: 'cancel_turn', channelId: stage.channelId });
+    const edit = await stage.watch.until('the edit', () => stage.desk.editOf(shown));
+    expect(edit.card).toMatchObject({ outcome: 'cancelled' });
+    await stage.watch.until('the frames', () => framesOf(stage, shown.card.requestNonce).length === 2 && results(stage).length === 1);
+    expect(framesOf(stage, shown.card.requestNonce)).toEqual(['acp_read true', 'acp_write cancelled']);
+    expect(results(stage)).toMatchObject([{ type: 'cancel_turn', status: 'sent' }]);
+  });
+
   it('is closed as cancelled when the turn is cut short by a stop', async () => {
     const stage = await stageOf({ rules: [{ do: [ASK, { wait: 'never' }] }] });
     const shown = await stage.asked();

@@ -143,6 +143,14 @@ describe('time', () => {
     expect(stage.doors).not.toContain('poison cancelled');
   });
 
+  it('an agent whose pipe breaks under its answer is replaced, and no answer is told', async () => {
+    const stage = new Stage({ policy: 'allow', askMs: 300_000 });
+    stage.ask();
+    await stage.writes[0]?.end(false);
+    expect(stage.told).toEqual(['acp_read policy=allow', 'permission_terminal uncertain']);
+    expect(stage.doors).toEqual(['poison unread']);
+  });
+
   it('an agent that does not read its answer is replaced', async () => {
     const stage = new Stage({ policy: 'allow', askMs: 300_000 });
     stage.ask();
