@@ -6,9 +6,11 @@ import { unreachable } from '../../model/index.ts';
 import { refused } from './action.ts';
 import type { Plan } from './action.ts';
 import { ancestryOf } from './ancestry.ts';
-import { messageDraft } from './message.ts';
+import { contentRefusal, messageDraft } from './message.ts';
 
 export const planReply: Plan<'message.reply'> = async ({ replyToEventId, ...message }, { fetch }) => {
+  const refusal = contentRefusal(message.content);
+  if (refusal !== undefined) return refusal;
   const ancestry = await ancestryOf(message.channelId, replyToEventId, fetch);
   switch (ancestry.status) {
     case 'known':

@@ -6,7 +6,7 @@
  * |---|---|---|
  * | telemetry heard before (in the last 800 frames) | - | - |
  * | telemetry | begun, streamed, ended; an end stays | challenged, or ended |
- * | card | - | pending, unless it has ended, is late, or another card was first |
+ * | card | - | pending, unless it has ended or is late; a second one: decided by nobody |
  * | edit | - | ended, unless it names another card |
  * | tick | lines that waited are told | counted down, expired |
  *

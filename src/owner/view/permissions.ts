@@ -48,8 +48,8 @@ export function authorized(view: View, agent: Pubkey, event: Telemetry, authoriz
 export function carded(view: View, sighting: CardSighting, now: Milliseconds): Step {
   const { agent, card, channelId, createdAt } = sighting;
   const known = view.permissions.get(keyOf(agent, card.requestNonce));
-  // The first card counts: another event with the same nonce is no second request.
-  if (known?.card !== undefined || known?.status === 'resolved') return { view, notes: [] };
+  if (known?.status === 'resolved') return { view, notes: [] };
+  if (known?.card !== undefined) return known.card.eventId === sighting.eventId ? { view, notes: [] } : disputed(view, known);
   const end = Math.min(card.expiresAt, createdAt + MAX_WAIT_SEC, secondsOf(now) + MAX_WAIT_SEC);
   const deadline = millisecondsOf(seconds(end));
   const next: Permission = {
@@ -59,6 +59,16 @@ export function carded(view: View, sighting: CardSighting, now: Milliseconds): S
     toldLeftSec: Math.ceil((deadline - now) / 1_000),
   };
   return { view: kept(view, next), notes: next.status === 'pending' ? [pendingNote(next, millisecondsOf(createdAt))] : [] };
+}
+
+/**
+ * A supervisor posts one card for a request. An agent that can write messages may have written the other, with the options
+ * in another order, and a relay hands over the newest first: neither is decided.
+ */
+function disputed(view: View, known: Permission): Step {
+  if (known.disputed === true) return { view, notes: [] };
+  const next: Permission = { ...known, disputed: true };
+  return { view: kept(view, next), notes: next.status === 'pending' ? [pendingNote(next, millisecondsOf(known.card?.createdAt ?? seconds(0)))] : [] };
 }
 
 export function edited(view: View, { agent, card, channelId, createdAt }: EditSighting): Step {

@@ -71,6 +71,8 @@ export interface Permission {
   readonly status: 'asked' | 'pending' | 'resolved' | 'expired';
   /** The verified card; its first option allows, its second rejects (NIP-AO D5). */
   readonly card?: CardSighting;
+  /** Two different cards speak of it: nobody knows which of them is the request. */
+  readonly disputed?: true;
   /** What the actionable `acp_read` says of the same nonce, where it was heard. */
   readonly challenge?: Challenge;
   readonly end?: PermissionEnd;
@@ -141,8 +143,9 @@ export function decidable(view: View): readonly (Permission & { readonly card: C
     .sort((a, b) => (a.deadline ?? 0) - (b.deadline ?? 0));
 }
 
-/** Whether card and challenge speak of the same two options, where both were seen. */
-export function agrees({ card, challenge }: Permission): boolean {
+/** Whether there is one card, and it and the challenge speak of the same two options, where both were seen. */
+export function agrees({ card, challenge, disputed }: Permission): boolean {
+  if (disputed === true) return false;
   if (card === undefined || challenge === undefined) return true;
   const [allow, reject] = card.card.options;
   const offers = (optionId: string, kind: string): boolean =>

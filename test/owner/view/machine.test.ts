@@ -9,6 +9,7 @@ import { bob, carol, OPEN } from '../../relay/harness.ts';
 const NOW = milliseconds(1_800_000_000_000);
 const agent = bob.pubkey;
 const CARD_ID = eventId('a'.repeat(64));
+const OTHER_ID = eventId('b'.repeat(64));
 
 interface Words {
   readonly seq?: number;
@@ -153,10 +154,20 @@ describe('a permission request', () => {
     }
   });
 
-  it('is one card: another event with its nonce, and an edit of another card, change nothing', () => {
-    const other = eventId('b'.repeat(64));
-    const { view } = run([card(), card('n', 10, other), edit('cancelled', 'n', other)]);
+  it('is one card: the same again, and an edit of another card, change nothing', () => {
+    const { view } = run([card(), card(), edit('cancelled', 'n', OTHER_ID)]);
     expect(decidable(view)).toMatchObject([{ card: { eventId: CARD_ID }, deadline: NOW + 300_000 }]);
+  });
+
+  it('with two cards is decided by nobody, whichever comes first: one of them may be the agent\'s own', () => {
+    const { card: facts, ...place } = card('n', 300, OTHER_ID);
+    const forged: Input = { ...place, card: { ...facts, options: [facts.options[1], facts.options[0]] } };
+    for (const order of [[card(), forged, card()], [forged, card(), forged]]) {
+      const { view, notes } = run(order);
+      expect(decidable(view)).toEqual([]);
+      expect(notes).toMatchObject([{ type: 'permission_pending', matches: true }, { type: 'permission_pending', matches: false }]);
+    }
+    expect(decidable(run([card(), { ...forged, agent: carol.pubkey }]).view)).toHaveLength(2);
   });
 
   it('of one agent is not ended by another', () => {
