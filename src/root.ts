@@ -104,7 +104,7 @@ async function openRooms(
   }
   const onFatal = (error: unknown): void => { ending.fail(error); };
   const onShutdown = (agent: Pubkey): void => {
-    void rooms.supervisor?.shutdown(agent, config.graceMs).then((wasLast) => (wasLast ? ending.close(config.graceMs) : undefined));
+    void rooms.supervisor?.shutdown(agent, config.graceMs).then((wasLast) => (wasLast ? ending.close(config.graceMs) : undefined)).catch(onFatal);
   };
   const launch = openLaunch({ config, options, broker, store, recorder, onFatal, onShutdown });
   const supervisor = openSupervisor(config.agents.map((agent) => launch.configured(agent)));
