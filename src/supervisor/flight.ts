@@ -56,13 +56,13 @@ export class Flight {
     return !this.isCutShort;
   }
 
-  /** Ends the turn as soon as it can be ended. Twice is once. */
+  /** Ends the turn as soon as it can be ended; the first cause stays. Twice is once. */
   cutShort(cut: Cut): void {
-    if (this.isCutShort) return;
-    this.#cut = cut;
-    if (this.#stage === 'prompting') this.life.process.cancel(this.#sessionId);
+    const isFirst = !this.isCutShort;
+    this.#cut ??= cut;
+    if (isFirst && this.#stage === 'prompting') this.life.process.cancel(this.#sessionId);
     // An agent that does not answer session/new cannot be asked to stop: its process is ended. What is dropped can wait
-    // for it: it is not prompted, and the process has other sessions.
+    // for it, until a stop cannot: it is not prompted, and the process has other sessions.
     if (this.#stage === 'opening' && cut === 'again') void this.life.retire('retired');
   }
 }

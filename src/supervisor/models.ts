@@ -25,6 +25,17 @@ export class ModelChoices {
     this.#choices.set(channelId, choice);
   }
 
+  of(channelId: ChannelId): ModelChoice | undefined {
+    return this.#choices.get(channelId);
+  }
+
+  /** Undoes `choice`, unless something has come of it meanwhile, or another followed. */
+  takeBack(channelId: ChannelId, choice: ModelChoice, before: ModelChoice | undefined): void {
+    if (this.#choices.get(channelId) !== choice) return;
+    if (before === undefined) this.#choices.delete(channelId);
+    else this.#choices.set(channelId, before);
+  }
+
   /** What a session of this agent program offers. */
   saw(settings: SessionSettings | undefined): void {
     if (settings !== undefined) this.#seen = settings;

@@ -22,7 +22,7 @@ import type { Flight } from './flight.ts';
 import type { OwnerCommand } from './gate.ts';
 import type { Entry } from './inbox/entry.ts';
 import type { InboxInput } from './inbox/machine.ts';
-import type { ModelChoices } from './models.ts';
+import type { ModelChoice, ModelChoices } from './models.ts';
 import type { PermissionDecision, Permissions } from './permissions.ts';
 import type { Pool } from './pool.ts';
 
@@ -59,7 +59,9 @@ export class OwnerDesk {
     const { log, name: agent } = this.#doors.options();
     const request = readControl(frame);
     if (request === undefined) return log.debug('a control frame asks for nothing that is known', { agent, eventId: frame.eventId });
-    log.info('the owner orders', { agent, eventId: frame.eventId, order: request.type, channelId: request.channelId });
+    log.info('the owner orders', { agent, eventId: frame.eventId });
+    // NIP-AO "Operational persistence vectors": what was sealed is for no log at info or above.
+    log.debug('what the owner orders', { agent, eventId: frame.eventId, order: request.type, channelId: request.channelId });
     // At once: what waits for it may be over time meanwhile.
     if (request.type === 'permission_decision') return this.#doors.permissions.decide(frame, request);
     this.#doors.track(this.#obey(request));
@@ -123,23 +125,28 @@ export class OwnerDesk {
       if (offered) models.choose(channelId, { modelId });
       return offered ? 'switched' : 'unsupported_model';
     }
+    const before = models.of(channelId);
+    const choice: ModelChoice = { modelId };
+    // Before it is asked for: a turn that begins meanwhile in another process has the model, too.
+    models.choose(channelId, choice);
     const changes = await Promise.all(sessions.map(async ({ life, sessionId }) => {
       // No turn begins in the process meanwhile; one of another channel goes on beside it.
       const holder = life.status === 'idle' ? `model:${sessionId}` : undefined;
       if (holder !== undefined) life.take(holder);
       const change = await life.process.setModel(sessionId, modelId);
       if (holder !== undefined) life.release(holder);
-      // As in a turn: a program that does not answer this will not answer the next.
-      if (!change.ok && change.code === 'timeout') await life.retire('crashed');
+      // As in a turn: a program that does not answer this will not answer the next. One that is in a turn may be slow for
+      // it, and has the deadlines of that turn.
+      if (holder !== undefined && !change.ok && change.code === 'timeout') await life.retire('crashed');
       return change;
     }));
     pump();
-    if (changes.some(({ ok }) => ok)) {
-      models.choose(channelId, { modelId });
-      return 'switched';
+    if (changes.some(({ ok }) => ok)) return 'switched';
+    if (changes.some((change) => !change.ok && change.code === 'unsupported')) {
+      models.takeBack(channelId, choice, before);
+      return 'unsupported_model';
     }
-    if (changes.some((change) => !change.ok && change.code === 'unsupported')) return 'unsupported_model';
-    // The sessions are lost with their processes; the next one gets the model, and then it is told.
+    // The sessions are lost with their processes, or slow; the next turn gets the model, and then it is told.
     models.choose(channelId, { modelId, answer: (status) => { this.#told(request, status); } });
     return 'sent';
   }

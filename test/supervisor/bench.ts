@@ -24,7 +24,7 @@ import { HeldStore } from './held-store.ts';
 import { agent, channel, owner } from './people.ts';
 
 /** `link` and `store` are those of an earlier bench, for a new start on what it left. */
-export interface BenchOptions extends Partial<Pick<AgentOptions, 'session' | 'processes' | 'gatherMs' | 'observation' | 'idleTimeoutMs'>> {
+export interface BenchOptions extends Partial<Pick<AgentOptions, 'session' | 'processes' | 'gatherMs' | 'observation' | 'idleTimeoutMs' | 'log'>> {
   readonly script?: Script;
   readonly store?: HeldStore;
   readonly stored?: readonly VerifiedEvent[];
@@ -69,7 +69,7 @@ export class Bench {
   command = process.execPath;
   readonly #directory = temporaryDirectory();
 
-  constructor({ script = { rules: [{ do: [{ say: 'answer' }] }] }, store, stored, publications, ...more }: BenchOptions) {
+  constructor({ script = { rules: [{ do: [{ say: 'answer' }] }] }, store, stored, publications, log = silentLog, ...more }: BenchOptions) {
     this.store = store ?? openStore();
     this.link = fakeLink(stored);
     if (publications !== undefined) this.link.publications.splice(0, 1, ...publications);
@@ -79,7 +79,7 @@ export class Bench {
       name: 'helper', version: '0.0.0', session: 'channel', gatherMs: 0, idleTimeoutMs: IDLE_MS, hardTimeoutMs: HARD_MS, processes: 1,
       gate: { agent: agent.pubkey, owner: owner.pubkey, respondTo: 'anyone', allowlist: new Set(), subscribe: 'mentions' },
       cwd: this.#directory, dialect: { standing: 'capability', usage: USAGE_BY_LOOKING }, permission: { policy: 'reject', askMs: 300_000 }, ownAgents: new Map(), ...more,
-      link: this.link, store: this.store, clock: this.clock, steadyClock: this.clock, random: counting(), log: silentLog,
+      link: this.link, store: this.store, clock: this.clock, steadyClock: this.clock, random: counting(), log,
       plan: () => ({
         agentName: 'helper', command: this.command, args: [scriptedModule(), join(this.#directory, 'script.json')],
         cwd: this.#directory, env: childEnvironment({ parent: { PATH: process.env['PATH'] }, extra: {} }),

@@ -1,58 +1,9 @@
-/** What an owner orders, by control frame and in chat, done to real agent processes. */
+/** What an owner orders by control frames, done to real agent processes. */
 import { describe, expect, it } from 'vitest';
-import type { ControlFrame } from '../../src/broker/index.ts';
-import { eventId, seconds } from '../../src/model/index.ts';
-import type { VerifiedEvent } from '../../src/nostr/index.ts';
+import { silentLog } from '../../src/model/index.ts';
 import { openBench } from './bench.ts';
-import type { Bench } from './bench.ts';
-import { agent, channel, friend, inThread, message, otherChannel, owner, someRoot } from './people.ts';
-
-const AT = seconds(1_700_000_000);
-const HOLD = { match: 'hold', do: [{ say: 'half an answer' }, { mark: 'holding' }, { hang: true }] };
-const TOOL = { match: 'tool', do: [{ tool: { title: 'Dig', updates: [{ status: 'in_progress' }] } }, { hang: true }] };
-const ANSWER = { do: [{ say: '{{content}} by {{model}}, {{session}}' }] };
-const MODELS = { models: { currentModelId: 'small', availableModels: [{ modelId: 'small' }, { modelId: 'large' }] } };
-const OPTIONS = {
-  configOptions: [{ id: 'model', category: 'model', type: 'select', name: 'Model', currentValue: 'small', options: [{ value: 'small', name: 'S' }, { value: 'large', name: 'L' }] }],
-};
-
-let frames = 0;
-
-function order(bench: Bench, type: string, more: Readonly<Record<string, unknown>> = {}): void {
-  frames += 1;
-  const frame: ControlFrame = {
-    eventId: eventId(frames.toString(16).padStart(64, '0')), sender: owner.pubkey, agent: agent.pubkey, createdAt: AT, receivedAt: AT,
-    type, body: { type, channelId: channel, ...more },
-  };
-  bench.link.order(frame);
-}
-
-function results(bench: Bench): readonly unknown[] {
-  return bench.link.told.filter(({ kind }) => kind === 'control_result').map(({ payload }) => JSON.parse(payload) as unknown);
-}
-
-async function nthResult(bench: Bench, count: number): Promise<unknown> {
-  return bench.until(() => results(bench)[count - 1]);
-}
-
-function reports(bench: Bench): readonly unknown[] {
-  return bench.link.reports.map(({ content }) => JSON.parse(content) as unknown);
-}
-
-/** Answered text as `content`, `model` and `session`. */
-function answered(bench: Bench): readonly { readonly content: string; readonly model: string; readonly session: string }[] {
-  return bench.answers.map((text) => {
-    const [, content = '', model = '', session = ''] = /^(.*) by (.*), (.*)$/s.exec(text) ?? [];
-    return { content, model, session };
-  });
-}
-
-async function running(bench: Bench, content: string, count = 1): Promise<VerifiedEvent> {
-  const event = message({ content });
-  await bench.hear(event);
-  await bench.nth('turn_started', count);
-  return event;
-}
+import { ANSWER, answered, HOLD, holding, MODELS, MODEL_MS, nthResult, OPTIONS, order, results, running, TOOL } from './orders.ts';
+import { agent, channel, inThread, message, otherChannel, someRoot } from './people.ts';
 
 describe('cancel_turn', () => {
   it.each(['hold', 'tool'])('ends the turn (%s) and drops its messages; the agent goes on, in the same session', async (content) => {
@@ -117,6 +68,26 @@ describe('cancel_turn', () => {
     expect(await nthResult(bench, 1)).toEqual({ type: 'cancel_turn', status: 'sent' });
     await bench.nth('turn_ended', 2);
     expect(bench.agent.snapshot().inbox).toEqual({ queued: 0, dispatched: 0, done: 2, dead: 0 });
+  });
+
+  it('of a turn whose session never opens does not hold up a stop', async () => {
+    const bench = openBench();
+    const pid = await bench.until(() => bench.agent.snapshot().processes.find(({ state }) => state === 'idle')?.pid);
+    let stopped: Promise<void> | undefined;
+    process.kill(pid, 'SIGSTOP');
+    try {
+      await bench.hear(message());
+      await bench.until(() => bench.agent.snapshot().turns.length > 0);
+      order(bench, 'cancel_turn');
+      expect(await nthResult(bench, 1)).toMatchObject({ status: 'sent' });
+      stopped = bench.agent.stop(0);
+      // The process is being ended, and nobody waits for its session any more.
+      await bench.until(() => bench.link.calls.includes('close s1'));
+    } finally {
+      process.kill(pid, 'SIGCONT');
+    }
+    await stopped;
+    expect(bench.agent.snapshot().inbox).toEqual({ queued: 0, dispatched: 0, done: 1, dead: 0 });
   });
 
   it('is not undone by a new start', async () => {
@@ -219,6 +190,51 @@ describe('switch_model', () => {
     expect(answered(bench)).toMatchObject([{ model: 'small' }, { content: 'two', model: 'large' }, { content: 'three', model: 'small' }]);
   });
 
+  it('between turns holds for a turn that begins meanwhile in another process', async () => {
+    const bench = openBench({ script: { newSession: MODELS, rules: [ANSWER] }, processes: 2 });
+    await bench.until(() => bench.agent.snapshot().processes.every(({ state }) => state === 'idle'));
+    await bench.hear(message({ content: 'one' }));
+    await bench.nth('turn_ended');
+    const pid = holding(bench);
+    process.kill(pid, 'SIGSTOP');
+    try {
+      order(bench, 'switch_model', { modelId: 'large' });
+      await bench.until(() => bench.agent.snapshot().processes.some(({ state }) => state === 'busy'));
+      await bench.hear(message({ content: 'two' }));
+      await bench.nth('turn_ended', 2);
+      expect(answered(bench)[1]).toMatchObject({ content: 'two', model: 'large' });
+      expect(results(bench)).toEqual([]);
+    } finally {
+      process.kill(pid, 'SIGCONT');
+    }
+    expect(await nthResult(bench, 1)).toMatchObject({ status: 'switched' });
+  });
+
+  it('that a process does not answer while it is in a turn of another channel costs nobody that turn', async () => {
+    const bench = openBench({ script: { newSession: MODELS, rules: [{ match: 'hold', do: [{ mark: 'holding' }, { wait: 'go' }, { say: 'held' }] }, ANSWER] } });
+    await bench.hear(message({ content: 'one' }));
+    await bench.nth('turn_ended');
+    await bench.hear(message({ content: 'hold', tags: [['h', otherChannel], ['p', agent.pubkey]] }));
+    await bench.nth('turn_started', 2);
+    const pid = holding(bench);
+    process.kill(pid, 'SIGSTOP');
+    try {
+      order(bench, 'switch_model', { modelId: 'large' });
+      await bench.until(() => bench.clock.waits(MODEL_MS));
+      bench.clock.push(MODEL_MS);
+      expect(await nthResult(bench, 1)).toMatchObject({ status: 'sent' });
+    } finally {
+      process.kill(pid, 'SIGCONT');
+    }
+    bench.openGate('go');
+    expect(await bench.nth('turn_ended', 2)).toMatchObject({ outcome: 'end_turn' });
+    await bench.hear(message({ content: 'two' }));
+    expect(await nthResult(bench, 2)).toMatchObject({ status: 'switched' });
+    await bench.nth('turn_ended', 3);
+    expect(answered(bench).at(-1)).toMatchObject({ content: 'two', model: 'large' });
+    expect(bench.seen('process_started')).toHaveLength(1);
+  });
+
   it('outlives the process', async () => {
     const bench = openBench({ script: { newSession: MODELS, rules: [{ match: 'die', unless: { merge_disposition: 'continue_prior_work' }, do: [{ die: 'SIGKILL' }] }, ANSWER] } });
     await bench.hear(message({ content: 'one' }));
@@ -246,76 +262,13 @@ describe('other frames', () => {
   });
 });
 
-describe('a command in chat', () => {
-  it('!cancel ends the turn of its channel and is never prompted, however often it comes', async () => {
-    const bench = openBench({ script: { rules: [HOLD, ANSWER] } });
-    const event = await running(bench, 'hold');
-    const command = message({ content: ' !cancel\n' });
-    await bench.hear(command);
-    await bench.nth('turn_ended');
-    expect(reports(bench)).toEqual([{ type: 'owner_command', command: '!cancel', status: 'sent' }]);
-    expect(bench.link.reports[0]).toMatchObject({ commandId: command.id, channelId: channel });
-    expect(await bench.row(event)).toMatchObject({ status: 'done' });
-    expect(await bench.row(command)).toMatchObject({ status: 'done' });
-    await running(bench, 'hold on', 2);
-    await bench.hear(command);
-    await bench.hear(message({ content: 'control' }));
-    expect(bench.seen('turn_ended')).toHaveLength(1);
-    expect(reports(bench)).toHaveLength(1);
-    await bench.agent.stop(0);
-    const second = openBench({ store: bench.store, script: { rules: [{ match: 'hold', do: [{ say: 'came back' }] }, ANSWER] } });
-    await second.hear(command);
-    await second.nth('turn_ended', 2);
-    expect(reports(second)).toEqual([]);
-  });
-
-  it('!cancel says that there is nothing to end', async () => {
-    const bench = openBench();
-    await bench.hear(message({ content: '!cancel' }));
-    expect(reports(bench)).toEqual([{ type: 'owner_command', command: '!cancel', status: 'no_active_turn' }]);
-  });
-
-  it('!rotate ends it too, and what comes next is in a session of its own', async () => {
-    const bench = openBench({ script: { rules: [HOLD, ANSWER] } });
-    for (const content of ['one', 'two']) await bench.hear(message({ content }));
-    await bench.nth('turn_ended', 2);
-    await running(bench, 'hold', 3);
-    await bench.hear(message({ content: '!rotate' }));
-    await bench.nth('turn_ended', 3);
-    expect(reports(bench)).toEqual([{ type: 'owner_command', command: '!rotate', status: 'rotated' }]);
-    await bench.hear(message({ content: 'three' }));
-    await bench.nth('turn_ended', 4);
-    const [one, two, three] = answered(bench);
-    expect(two?.session).toBe(one?.session);
-    expect(three?.session).not.toBe(one?.session);
-    expect(bench.seen('process_started')).toHaveLength(1);
-  });
-
-  it('!shutdown asks for the end of the agent, and of no turn', async () => {
-    const bench = openBench({ script: { rules: [{ match: 'hold', do: [{ wait: 'go' }, { say: 'done' }] }] } });
-    await running(bench, 'hold');
-    await bench.hear(message({ content: '!shutdown' }));
-    expect(bench.shutdowns).toBe(1);
-    expect(reports(bench)).toEqual([{ type: 'owner_command', command: '!shutdown', status: 'stopping' }]);
-    bench.openGate('go');
-    await bench.nth('turn_ended');
-    expect(bench.answers).toEqual(['done']);
-  });
-
-  it('that is old is consumed without effect, and told so', async () => {
-    const bench = openBench({ script: { rules: [HOLD, ANSWER] } });
-    await running(bench, 'hold');
-    for (const content of ['!cancel', '!rotate', '!shutdown']) await bench.hear(message({ content, at: AT - 301 }));
-    expect(reports(bench).map((one) => (one as { readonly status: string }).status)).toEqual(['stale', 'stale', 'stale']);
-    expect(bench.shutdowns).toBe(0);
-    expect(bench.agent.snapshot().turns).toHaveLength(1);
-  });
-
-  it('of anybody else is a message like any other', async () => {
-    const bench = openBench({ script: { rules: [ANSWER] } });
-    await bench.hear(message({ content: '!cancel', by: friend }));
-    // As any message of theirs in a channel of which nothing is known.
-    expect(bench.seen('refused')).toMatchObject([{ reason: 'direct-message' }]);
-    expect(reports(bench)).toEqual([]);
+describe('a log at info', () => {
+  it('tells that there was an order, and nothing of what was sealed', async () => {
+    const lines: string[] = [];
+    const bench = openBench({ log: { ...silentLog, info: (text, fields) => { lines.push(JSON.stringify([text, fields])); } } });
+    order(bench, 'cancel_turn');
+    await nthResult(bench, 1);
+    expect(lines).toEqual([expect.stringContaining('the owner orders')]);
+    for (const secret of ['cancel_turn', channel]) expect(lines.join()).not.toContain(secret);
   });
 });
