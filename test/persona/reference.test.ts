@@ -18,7 +18,7 @@ const FOLDER = new URL('../../fixtures/personas/', import.meta.url);
 const ZERO = new Uint8Array(32);
 
 function recorded(name: string): UnverifiedEvent {
-  const { event } = JSON.parse(readFileSync(new URL(`${name}.json`, FOLDER), 'utf8')) as { readonly event: unknown };
+  const { event } = JSON.parse(readFileSync(new URL(`${name}.event`, FOLDER), 'utf8')) as { readonly event: unknown };
   const parsed = parseEvent(event);
   return parsed.ok ? parsed.event : expect.fail(parsed.detail);
 }
@@ -83,13 +83,13 @@ describe('the other events', () => {
 
 describe('what is recorded', () => {
   it.each(buildPersonas().map((one) => [one.name, one] as const))('%s is as it is made, and says where it comes from', (name, made) => {
-    const text = readFileSync(new URL(`${name}.json`, FOLDER), 'utf8');
+    const text = readFileSync(new URL(`${name}.event`, FOLDER), 'utf8');
     expect(text).toBe(textOfPersona(made));
     expect((JSON.parse(text) as { readonly provenance: string }).provenance).toMatch(/^(NIP-AP|made)/);
   });
 
   it('is all there is', () => {
-    expect(readdirSync(FOLDER).sort()).toEqual(buildPersonas().map(({ name }) => `${name}.json`).sort());
+    expect(readdirSync(FOLDER).sort()).toEqual(buildPersonas().map(({ name }) => `${name}.event`).sort());
   });
 
   it.each(buildPersonas().map(({ name }) => name))('%s: id and signature are those of other code', (name) => {
