@@ -16,7 +16,7 @@ import { safe, tell } from './print.ts';
 
 /** Rejects with `Failure('config')` for the file, `Failure('relay')` for a signer that does not answer. */
 export async function openOwnerKey(written: string, log: Log): Promise<OwnerKey> {
-  if (/^(?:nsec1|bunker:)/i.test(written.trim())) throw new Failure('usage', '--key: expected a file, found a secret: write it to a file of mode 0600 and name that');
+  if (/^(?:nsec1|bunker:|[0-9a-f]{64}$)/i.test(written.trim())) throw new Failure('usage', '--key: expected a file, found a secret: write it to a file of mode 0600 and name that');
   const text = secretIn(written);
   if (!isBunker(text)) return openLocalKey(text, safe(written), systemRandom);
   const parsed = parseBunker(text);

@@ -27,8 +27,9 @@ export async function readMetrics(desk: Pick<Desk, 'owner' | 'fetch' | 'knows' |
     const fresh = page.filter(({ id }) => !seen.has(id));
     const oldest = page.at(-1)?.created_at;
     if (fresh.length === 0 || oldest === undefined) {
-      // More of one second than a page holds: the next page begins before it.
-      if (oldest === undefined || page.length < METRIC_PAGE || oldest <= since) return { metrics, unreadable, complete: true };
+      // A second may have more than a page holds, and a relay's page be shorter than ours: the next one begins before it.
+      // A relay that does not keep to `until` says nothing new for ever.
+      if (oldest === undefined || oldest <= since || (until !== undefined && oldest > until)) return { metrics, unreadable, complete: true };
       until = oldest - 1;
       continue;
     }

@@ -66,6 +66,11 @@ describe('readMetrics', () => {
     expect((await readMetrics(desk, seconds(0))).metrics).toHaveLength(505);
   });
 
+  it('goes on behind such a second also where the relay gives less than it is asked for', async () => {
+    const desk = shelf([...Array.from({ length: 150 }, () => 2_000), ...Array.from({ length: 5 }, () => 1_500)], 100);
+    expect((await readMetrics(desk, seconds(0))).metrics).toHaveLength(105);
+  });
+
   it('passes over what is not from an agent about itself to this owner, and counts what cannot be read', async () => {
     const events = [
       bob.sign(44200, [['p', owner.pubkey], ['agent', carol.pubkey]], '{}'), bob.sign(44200, [['p', owner.pubkey], ['p', owner.pubkey], ['agent', bob.pubkey]], '{}'),

@@ -42,6 +42,8 @@ it('nothing to act on is exit code 13, no answer is 14, each with one line', asy
   expect(silent).toEqual({ code: 14, stdout: '', stderr: 'skep: the agent did not answer in time; the decision may still arrive\n' });
 }, PATIENCE_MS);
 
+const HEX_KEY = '5'.repeat(64);
+
 it('bad input is one line and exit code 2, and no secret is repeated', async () => {
   const { skep } = await openBox();
   const cases: readonly (readonly [readonly string[], RegExp])[] = [
@@ -52,6 +54,7 @@ it('bad input is one line and exit code 2, and no secret is repeated', async () 
     [['pending', '--agent', 'nobody'], /^skep: --agent: expected an npub or 64 hex characters/],
     [['pending', '--key', 'missing.key'], /^skep: --key: found missing.key, which does not exist/],
     [['pending', '--key', 'nsec1qqqqqqqqqq'], /^skep: --key: expected a file, found a secret/],
+    [['pending', '--key', HEX_KEY], /^skep: --key: expected a file, found a secret/],
     [['pending', '--relay', 'http://x'], /^skep: relay URL: expected ws:/],
     [['cancel', CHANNEL, '--agent', agentPubkey, '--agent', 'npub180cvv07tjdrrgpa0j7j7tmnyl2yr6yr7l8j4s3evf6u64th6gkwsyjh6w6'], /^skep: --agent: expected the one agent that this is for; there are npub1\S+, npub1\S+$/m],
   ];
@@ -60,6 +63,6 @@ it('bad input is one line and exit code 2, and no secret is repeated', async () 
     expect({ args, code, stdout }).toEqual({ args, code: 2, stdout: '' });
     expect(stderr).toMatch(line);
     expect(stderr.trimEnd()).not.toContain('\n');
-    expect(stderr).not.toContain('nsec1');
+    for (const secret of ['nsec1', HEX_KEY]) expect(stderr).not.toContain(secret);
   }
 }, PATIENCE_MS);

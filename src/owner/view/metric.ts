@@ -16,6 +16,7 @@ export interface Metric {
   readonly harness: string;
   readonly model: string | null;
   readonly sessionId: string | null;
+  readonly turnId: string | null;
   readonly turnSeq: number | null;
   readonly at: Milliseconds;
   /** What this turn used; null where it cannot be told (`deltaReliable: false` among it). */
@@ -38,6 +39,7 @@ export function readMetric(plaintext: string): { readonly ok: true; readonly met
       harness, at,
       model: textOf(members['model']) ?? null,
       sessionId: textOf(members['sessionId']) ?? null,
+      turnId: textOf(members['turnId']) ?? null,
       turnSeq: typeof turnSeq === 'number' && Number.isSafeInteger(turnSeq) && turnSeq >= 0 ? turnSeq : null,
       turn: deltaReliable === false ? null : countersIn(members['turn']),
       cumulative: countersIn(members['cumulative']),

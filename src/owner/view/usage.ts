@@ -32,7 +32,7 @@ export interface OfAgent {
 
 const DAY_MS = 86_400_000;
 
-/** In the order of day, agent, model. The same turn told twice (by session and turnSeq) counts once. */
+/** In the order of day, agent, model. The same turn told twice (by session, turnSeq and turn) counts once. */
 export function sumUsage(metrics: readonly OfAgent[], by: readonly Group[]): readonly UsageRow[] {
   const turns = withoutTwins(metrics);
   const rows = new Map<string, { readonly head: Omit<UsageRow, 'turns' | 'counters'>; readonly used: Counters[] }>();
@@ -40,7 +40,7 @@ export function sumUsage(metrics: readonly OfAgent[], by: readonly Group[]): rea
     const head = headOf(one, by);
     const key = JSON.stringify([head.day ?? null, head.agent ?? null, head.model ?? null]);
     const row = rows.get(key) ?? { head, used: [] };
-    row.used.push(usedBy(one, turns[index - 1]));
+    row.used.push(usedBy(one, countBefore(turns, index)));
     rows.set(key, row);
   }
   return [...rows.values()].sort((a, b) => compareHeads(a.head, b.head))
@@ -53,6 +53,19 @@ function headOf({ agent, metric }: OfAgent, by: readonly Group[]): Omit<UsageRow
     ...(by.includes('model') ? { model: metric.model } : {}),
     ...(by.includes('day') ? { day: Math.floor(metric.at / DAY_MS) } : {}),
   };
+}
+
+/**
+ * The turn before, where it is known which that is: an agent may call two conversations by one name (it counts them, and
+ * was started anew), and then two turns have one number.
+ */
+function countBefore(turns: readonly OfAgent[], index: number): OfAgent | undefined {
+  const [beforeLast, before, one, next] = [-2, -1, 0, 1].map((step) => turns[index + step]);
+  return haveOneNumber(beforeLast, before) || haveOneNumber(one, next) ? undefined : before;
+}
+
+function haveOneNumber(a: OfAgent | undefined, b: OfAgent | undefined): boolean {
+  return a !== undefined && b !== undefined && a.agent === b.agent && a.metric.sessionId === b.metric.sessionId && a.metric.turnSeq === b.metric.turnSeq;
 }
 
 /** What the turn says; else what the session's count has risen by since the turn before, where that was told, too. */
@@ -77,12 +90,12 @@ function withoutTwins(metrics: readonly OfAgent[]): readonly OfAgent[] {
   const unnumbered: OfAgent[] = [];
   const numbered = new Map<string, OfAgent>();
   for (const one of metrics) {
-    const { sessionId, turnSeq, at } = one.metric;
+    const { sessionId, turnId, turnSeq, at } = one.metric;
     if (sessionId === null || turnSeq === null) {
       unnumbered.push(one);
       continue;
     }
-    const key = JSON.stringify([one.agent, sessionId, turnSeq]);
+    const key = JSON.stringify([one.agent, sessionId, turnSeq, turnId]);
     const known = numbered.get(key);
     if (known === undefined || at < known.metric.at) numbered.set(key, one);
   }

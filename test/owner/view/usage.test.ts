@@ -49,6 +49,15 @@ it('the same turn told twice counts once; turns without a number count each', ()
   expect(input(sumUsage([twice, { ...twice }, metric({ turn: { inputTokens: 1 } }), metric({ turn: { inputTokens: 1 } })], []))).toEqual([[3, { sum: 7, known: 3, unknown: 0 }]]);
 });
 
+it('two conversations that an agent calls by one name lose no turn, and nothing is made of both', () => {
+  const told = (turnId: string, turnSeq: number, inputTokens: number): OfAgent => metric({ turnId, turnSeq, turn: { inputTokens } });
+  expect(input(sumUsage([told('a', 1, 5), told('b', 1, 7), told('a', 1, 5)], []))).toEqual([[2, { sum: 12, known: 2, unknown: 0 }]]);
+  const counted = (turnId: string, turnSeq: number, inputTokens: number): OfAgent => metric({ turnId, turnSeq, cumulative: { inputTokens } });
+  expect(input(sumUsage([counted('a', 1, 10), counted('b', 1, 20), counted('c', 2, 30)], []))).toEqual([[3, { sum: null, known: 0, unknown: 3 }]]);
+  expect(input(sumUsage([counted('a', 1, 10), counted('c', 2, 30), counted('d', 2, 35)], []))).toEqual([[3, { sum: null, known: 0, unknown: 3 }]]);
+  expect(input(sumUsage([counted('a', 1, 10), counted('c', 2, 30)], []))).toEqual([[2, { sum: 20, known: 1, unknown: 1 }]]);
+});
+
 it('rows are by day, agent and model, an unknown model among them', () => {
   const rows = sumUsage([
     metric({ model: null }), metric({ model: 'b' }), metric({ model: 'b' }), metric({ timestamp: '2026-04-28T23:59:59Z' }), metric({}, carol.pubkey),
