@@ -61,11 +61,11 @@ export const MAX_HOPS = 8;
 /** The same in a whole channel: a coordinator hands out many tasks, but a loop of new threads ends too. */
 export const MAX_CHANNEL_HOPS = 64;
 /** The tag on the notices that skep writes: they never wake an agent, ours or a sibling's. */
-export const OWN_MARK = 'skep';
+const OWN_MARK = 'skep';
 
 export function sift(event: VerifiedEvent, settings: GateSettings): Sifted {
   if (event.pubkey === settings.agent) return { pass: false, reason: 'own' };
-  if (event.tags.some((tag) => tag[0] === OWN_MARK)) return { pass: false, reason: 'ours' };
+  if (isMarked(event)) return { pass: false, reason: 'ours' };
   const command = commandIn(event, settings);
   if (command !== undefined) return { pass: false, reason: 'command', command };
   if (!WAKING_KINDS.includes(event.kind)) return { pass: false, reason: 'kind' };
@@ -84,6 +84,15 @@ const COMMAND_KIND = 9;
 function commandIn(event: VerifiedEvent, { agent, owner, ancestors }: GateSettings): OwnerCommand | undefined {
   if (event.kind !== COMMAND_KIND || !mentions(event.tags, agent)) return undefined;
   return event.pubkey === owner || ancestors?.has(event.pubkey) === true ? COMMANDS.get(event.content.trim()) : undefined;
+}
+
+/** What a harness writes beside the conversation: notices and cards. */
+export function isOurs(event: VerifiedEvent): boolean {
+  return isMarked(event) || isCard(event);
+}
+
+function isMarked({ tags }: VerifiedEvent): boolean {
+  return tags.some(([name]) => name === OWN_MARK);
 }
 
 /** Whoever wrote it: its tags are the protocol's own and hold no mark of ours (NIP-AO "Sentinel event structure"). */

@@ -7,7 +7,7 @@ import type { History } from '../../compiler/index.ts';
 import type { ChannelId, EventId } from '../model/index.ts';
 import { destinationOf, oldestFirst } from '../nostr/index.ts';
 import type { Filter, VerifiedEvent } from '../nostr/index.ts';
-import { OWN_MARK } from './gate.ts';
+import { isOurs } from './gate.ts';
 
 /** Messages shown (Buzz's own default). */
 export const HISTORY_MESSAGES = 12;
@@ -52,8 +52,8 @@ function filtersOf({ channelId, root }: HistoryPlace): readonly Filter[] {
   ];
 }
 
-/** Notices of ours are no conversation. An `e` tag alone does not make a message part of a thread: its own NIP-10 root does. */
+/** Notices and permission cards are no conversation. An `e` tag alone does not make a message part of a thread: its own NIP-10 root does. */
 function belongs(event: VerifiedEvent, place: HistoryPlace): boolean {
-  if (place.without.has(event.id) || event.tags.some((tag) => tag[0] === OWN_MARK)) return false;
+  if (place.without.has(event.id) || isOurs(event)) return false;
   return place.root === undefined || destinationOf(event) === place.root;
 }

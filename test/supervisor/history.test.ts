@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { pendingContent } from '../../src/cards/index.ts';
+import { seconds } from '../../src/model/index.ts';
 import { fetchHistory, HISTORY_MESSAGES } from '../../src/supervisor/history.ts';
 import { fakeLink } from './fake-link.ts';
 import { agent, channel, inThread, message, otherChannel } from './people.ts';
@@ -28,6 +30,19 @@ describe('fetchHistory', () => {
     if (own === undefined || other === undefined) throw new Error('no replies');
     const history = await fetchHistory(fakeLink([root, own, other, pointing, elsewhere]), { ...place, without: new Set([own.id]) });
     expect(history?.messages.map((one) => one.content)).toEqual(['root', 'reply 1']);
+  });
+
+  it('leaves out notices and permission cards', async () => {
+    const tags = inThread(root.id);
+    const notice = message({ at: 3, tags: [...tags, ['skep', 'notice']], content: 'notice' });
+    const card = message({
+      at: 4, tags, content: pendingContent({
+        requestNonce: 'n', sessionId: null, turnId: null, expiresAt: seconds(1), description: null,
+        options: [{ optionId: 'yes', label: '' }, { optionId: 'no', label: '' }],
+      }),
+    });
+    const history = await fetchHistory(fakeLink([root, ...replies.slice(0, 1), notice, card]), place);
+    expect(history?.messages.map((one) => one.content)).toEqual(['root', 'reply 0']);
   });
 
   it('is the whole channel in a direct message', async () => {
