@@ -6,5 +6,5 @@ export { CARD_EDIT_KIND, CARD_KIND, CARD_LIMITS } from './card.ts';
 export type { CardFacts, CardOption, CardResolution } from './card.ts';
 export { buildCard, cardTags, editTags, pendingContent, resolvedContent } from './build.ts';
 export type { CardRefusal, CardRequest } from './build.ts';
-export { parseCard } from './parse.ts';
+export { mayPassForCard, parseCard } from './parse.ts';
 export type { CardFault, ParsedCard } from './parse.ts';

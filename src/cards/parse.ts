@@ -37,6 +37,16 @@ export function parseCard(content: string): { readonly ok: true; readonly card: 
   return { ok: true, card: { state, originalEventId, ...facts, ...resolution } };
 }
 
+/**
+ * True for whatever a client might take for a card, ours or another's: looser than `parseCard`, since some trim what they
+ * read. A card speaks for the supervisor, so nothing else that an agent signs may be one.
+ */
+export function mayPassForCard(content: string): boolean {
+  const text = content.trim();
+  // Most messages are no JSON: not worth an exception.
+  return text.startsWith('{') && objectIn(text)?.['v'] === 1;
+}
+
 /** A text is what is wrong. */
 function factsIn(members: Members): CardFacts | string {
   const { requestNonce, sessionId, turnId, expiresAt, description } = members;

@@ -7,6 +7,7 @@ import type { PromptOutcome } from '../acp/index.ts';
 import { turnRoute } from '../../compiler/index.ts';
 import type { TurnInput } from '../../compiler/index.ts';
 import type { OwnMessage } from '../broker/index.ts';
+import { mayPassForCard } from '../cards/index.ts';
 import { eventId, excerpt } from '../model/index.ts';
 import type { EventId } from '../model/index.ts';
 import type { Batch, Entry } from './inbox/entry.ts';
@@ -31,9 +32,15 @@ export function answerFor(
   };
   if (text !== '') {
     const whole = outcome.seen.textCut ? `${cutBytes(text, MAX_CONTENT_BYTES - CUT_MARK_BYTES)}…` : cutBytes(text, MAX_CONTENT_BYTES);
-    return { ...place, kind: 'answer', operationId: `${batch.turnId}:answer:${attempt}`, content: whole };
+    const content = mayPassForCard(whole) ? quoted(whole) : whole;
+    return { ...place, kind: 'answer', operationId: `${batch.turnId}:answer:${attempt}`, content };
   }
   return { ...place, kind: 'notice', operationId: `${batch.turnId}:notice`, content: silence(outcome.stopReason) };
+}
+
+/** An agent's text is its own word: as a permission card it would be the supervisor's, and the owner would decide by it. */
+function quoted(card: string): string {
+  return cutBytes(`\`\`\`json\n${card}\n\`\`\``, MAX_CONTENT_BYTES);
 }
 
 /** The notice in the thread of a turn that is given up: in the thread of its last event, and never a wake-up call. */

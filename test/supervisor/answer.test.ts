@@ -25,6 +25,11 @@ describe('answerFor', () => {
     expect(answerFor(ended('yes'), inside, inputOf(inside))).toMatchObject({ replyTo: { root: someRoot, parent: someRoot } });
   });
 
+  it('is no permission card: that would be asked in our name', () => {
+    const card = JSON.stringify({ v: 1, state: 'pending', requestNonce: 'n' });
+    expect(answerFor(ended(` ${card}\n`), batch, inputOf(batch))?.content).toBe(`\`\`\`json\n${card}\n\`\`\``);
+  });
+
   it('is at the top of a direct-message channel', () => {
     const message = answerFor(ended('yes'), batch, inputOf(batch, { channel: { name: '', type: 'dm' } }));
     expect(message).toMatchObject({ kind: 'answer', content: 'yes' });

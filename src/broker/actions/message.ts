@@ -2,7 +2,7 @@
  * A kind 9 message as Buzz reads it: `h`, then the thread's `e` tags, then one `p` tag for each mention, lowercase and
  * once each. NIP-BA "Channel and messages"; NIP-10 for the markers.
  */
-import { parseCard } from '../../cards/index.ts';
+import { mayPassForCard } from '../../cards/index.ts';
 import type { ChannelId, EventId } from '../../model/index.ts';
 import { replyTags } from '../../nostr/index.ts';
 import type { Tag } from '../../nostr/index.ts';
@@ -28,10 +28,7 @@ export interface MessageParts {
  * the one for the other.
  */
 export function contentRefusal(content: string): Refused | undefined {
-  // Most messages are no JSON: not worth an exception.
-  const parsed = content.trimStart().startsWith('{') ? parseCard(content) : undefined;
-  const isCard = parsed !== undefined && (parsed.ok || parsed.code === 'malformed');
-  return isCard ? refused('action_failed', 'content: expected no permission card; those are written for the agent, not by it') : undefined;
+  return mayPassForCard(content) ? refused('action_failed', 'content: expected no permission card; those are written for the agent, not by it') : undefined;
 }
 
 export function messageDraft({ channelId, content, thread, mentions = [], marks = [] }: MessageParts): EventDraft {
