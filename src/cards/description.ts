@@ -5,9 +5,9 @@
  * A card stands in the thread for every member to read: what has the form or the name of a secret is replaced, before
  * anything is cut. Characters that hide or turn text are shown as escapes: an owner decides by what they read.
  */
-import { excerpt } from '../model/index.ts';
 import { CARD_LIMITS } from './card.ts';
 import { shortenEnd, shortenToBytes, utf8Bytes } from './text.ts';
+import { isSecretName, REDACTED, veiled } from './veil.ts';
 
 type Members = Readonly<Record<string, unknown>>;
 
@@ -24,13 +24,13 @@ export function describeRequest(params: Members): string | null {
   if (title === undefined) {
     const reason = membersOf(membersOf(membersOf(params['_meta'])?.['codex'])?.['params'])?.['reason'];
     const bare = firstText([commandOf(membersOf(toolCall?.['rawInput'])), reason]);
-    return bare === undefined ? null : shortenToBytes(shown(bare), CARD_LIMITS.stringBytes);
+    return bare === undefined ? null : shortenToBytes(veiled(bare), CARD_LIMITS.stringBytes);
   }
-  const head = shortenEnd(shown(title), MAX_TITLE_BYTES);
+  const head = shortenEnd(veiled(title), MAX_TITLE_BYTES);
   const rawInput = membersOf(inSubject?.['rawInput']) ?? membersOf(toolCall?.['rawInput']);
   const context = rawInput === undefined ? undefined : contextOf(rawInput);
   if (context === undefined) return head;
-  return `${head} (${shortenToBytes(shown(context), CARD_LIMITS.stringBytes - utf8Bytes(head) - BRACKETS_BYTES)})`;
+  return `${head} (${shortenToBytes(veiled(context), CARD_LIMITS.stringBytes - utf8Bytes(head) - BRACKETS_BYTES)})`;
 }
 
 function contextOf(rawInput: Members): string | undefined {
@@ -56,31 +56,4 @@ function firstText(values: readonly unknown[]): string | undefined {
 
 function membersOf(value: unknown): Members | undefined {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : undefined;
-}
-
-const REDACTED = '<redacted>';
-/** What a value is: in quotes, or up to the next space. A scheme of HTTP belongs to the credential that follows it. */
-const VALUE = /("[^"]{0,400}"|'[^']{0,400}'|(?:(?:basic|bearer|digest|token) )?[^\s"',}]+)/.source;
-/** `NAME=value`, `name: value`, `"name": "value"`. Begins only where a name does: no second look at a long one. */
-const ASSIGNMENT = new RegExp(`(?<![\\w.-])([\\w.-]+)(["']?\\s?[=:]\\s?)${VALUE}`, 'gi');
-/** `--name value`. */
-const FLAG = new RegExp(`(?<![\\w-])(--[\\w-]+)(\\s)${VALUE}`, 'gi');
-/** The password of `scheme://user:password@host`. */
-const USER_PASSWORD = /(?<=:\/\/[^\s/@:]{0,100}:)[^\s/@]{1,200}(?=@)/g;
-/** More than any request has: the frame that carries it is shorter. */
-const WHOLE = 1_000_000;
-
-function shown(text: string): string {
-  const nameless = text.replace(USER_PASSWORD, REDACTED).replace(ASSIGNMENT, withoutSecret).replace(FLAG, withoutSecret);
-  return excerpt(nameless, WHOLE);
-}
-
-function withoutSecret(all: string, name: string, between: string, value: string): string {
-  if (!isSecretName(name)) return all;
-  const quote = /^["']/.exec(value)?.[0] ?? '';
-  return `${name}${between}${quote}${REDACTED}${quote}`;
-}
-
-function isSecretName(name: string): boolean {
-  return /secret|passw|token|api[_-]?key|credential|private/i.test(name) || /^-*auth/i.test(name);
 }

@@ -8,7 +8,10 @@ const SECRETS: readonly RegExp[] = [
   /ncryptsec1[02-9ac-hj-np-z]+/gi,
   /\bsk-[\w-]{8,}/g,
   /\bBearer\s+\S+/gi,
-  /\b(?:ghp|gho|ghs|xox[abp])[_-][\w-]{8,}/g,
+  /\b(?:gh[oprsu]|github_pat|glpat|xox[abprs])[_-][\w-]{8,}/g,
+  /\bAKIA[0-9A-Z]{16}\b/g,
+  // A JSON Web Token.
+  /\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*/g,
 ];
 
 /** `text` without anything that has the form of a key, token or credential. */

@@ -36,6 +36,17 @@ describe('what it does not show', () => {
     ['x {"client_secret": "hunter22"}', 'x {"client_secret": "<redacted>"}'], ['psql postgres://me:hunter22@host/db', 'psql postgres://me:<redacted>@host/db'],
     ['curl -H "Authorization: Bearer hunter22"', 'curl -H "Authorization: <redacted>"'],
     ['curl -H "Authorization: Basic aHVudGVyMjI="', 'curl -H "Authorization: <redacted>"'], ["x --password 'hunter 22' y", "x --password '<redacted>' y"],
+    ['curl --token  hunter22', 'curl --token  <redacted>'], ['gpg --passphrase hunter22 x', 'gpg --passphrase <redacted> x'], ['DB_PASS=hunter22 x', 'DB_PASS=<redacted> x'],
+    ['MYSQL_PWD=hunter22 x', 'MYSQL_PWD=<redacted> x'], ['PWD=/srv x', 'PWD=/srv x'], ['curl -u me:hunter22 https://h', 'curl -u me:<redacted> https://h'],
+    ['docker run -u 1000:1000 x', 'docker run -u 1000:1000 x'], ["curl -H 'Proxy-Authorization: Basic hunter22' x", "curl -H 'Proxy-Authorization: <redacted>' x"],
+    ['curl -H "Authorization: Made Up=hunter22, By=hunter22" x', 'curl -H "Authorization: <redacted>" x'], ['curl -H "Cookie: a=hunter22; b=hunter22" x', 'curl -H "Cookie: <redacted>" x'],
+    ['git commit -m "Co-authored-by: Ann <a@b>"', 'git commit -m "Co-authored-by: Ann <a@b>"'], ['curl https://h/?access_token=hunter22&x=1', 'curl https://h/?access_token=<redacted>&x=1'],
+    [String.raw`curl -d "{\"password\":\"hunter22\",\"a\":1}"`, String.raw`curl -d "{\"password\":\"<redacted>\",\"a\":1}"`], ['x {"password" :  "hunter22", "a": 1}', 'x {"password" :  "<redacted>", "a": 1}'],
+    ['PASSWORD=a,hunter22 x', 'PASSWORD=<redacted> x'], ['PASSWORD=a"hunter22" x', 'PASSWORD=<redacted> x'], [String.raw`PASSWORD=a\ hunter22 x`, 'PASSWORD=<redacted> x'],
+    ["TOKEN=$'hunter22' x", "TOKEN=$'<redacted>' x"], [`x --api-key '${'y'.repeat(450)}hunter22' z`, "x --api-key '<redacted>' z"],
+    ['psql postgres://me:p@hunter/22@host/db', 'psql postgres://me:<redacted>@host/db'], ['git clone https://hunter22hunter22x@host/r', 'git clone https://<redacted>@host/r'],
+    ['npm i http://localhost:4873/@scope/package', 'npm i http://localhost:4873/@scope/package'], ['git clone ssh://git@host/r', 'git clone ssh://git@host/r'],
+    ['x github_pat_hunter22hunter22', 'x <redacted>'], ['x AKIAIOSFODNN7EXAMPLE', 'x <redacted>'], ['x eyJhbGciOiJIUzI1.eyJzdWIiOiIxMjM0.c2ln', 'x <redacted>'], ['x --token --verbose', 'x --token --verbose'],
     [`echo nsec1${'q'.repeat(58)}`, 'echo <redacted>'], ['count the tokens of this', 'count the tokens of this'], ['a token ring', 'a token ring'],
   ])('in %j', (command, expected) => {
     expect(inCall({ rawInput: { command } })).toBe(expected);
