@@ -1,0 +1,79 @@
+#!/usr/bin/env node
+/**
+ * `npm run test:real [-- name ...]`: test/real on stock agent programs, by default all of test/real/packages.json. They
+ * are no dependencies: npm fetches the pinned versions into a cache of the user's ($SKEP_AGENTS, else skep/agents in
+ * $XDG_CACHE_HOME or ~/.cache), and a program that cannot be had is skipped with the reason. The tests then run in a
+ * network of their own with nothing but loopback in it, where the system allows that; else it is said that they do not.
+ */
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const ROOT = fileURLToPath(new URL('../', import.meta.url));
+const PACKAGES = JSON.parse(readFileSync(join(ROOT, 'test', 'real', 'packages.json'), 'utf8'));
+const CACHE = process.env.SKEP_AGENTS ?? join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'skep', 'agents');
+/** After this long the registry is taken for one that cannot be reached. */
+const FETCH_MS = 600_000;
+/** Brings loopback up, then becomes what it is given. */
+const ALONE = 'ip link set lo up && exec "$@"';
+
+const names = process.argv.slice(2).length > 0 ? process.argv.slice(2) : Object.keys(PACKAGES);
+const strange = names.find((name) => !Object.hasOwn(PACKAGES, name));
+if (strange !== undefined) {
+  console.error(`test:real: there is no ${JSON.stringify(strange.slice(0, 40))}, expected ${Object.keys(PACKAGES).join(', ')}`);
+  process.exit(2);
+}
+const here = names.filter(fetched);
+if (here.length === 0) {
+  console.log('test:real: nothing to test');
+  process.exit(0);
+}
+const [command, ...before] = aloneness();
+const files = here.map((name) => `test/real/${name}.test.ts`);
+const { status } = spawnSync(
+  command, [...before, process.execPath, 'node_modules/vitest/vitest.mjs', 'run', '--config', 'vitest.real.config.ts', ...files],
+  { cwd: ROOT, stdio: 'inherit' },
+);
+process.exit(status ?? 1);
+
+function fetched(name) {
+  const { package: title, version } = PACKAGES[name];
+  const folder = join(CACHE, `${name}-${version}`);
+  if (existsSync(folder)) return true;
+  console.log(`test:real: fetching ${title}@${version} into ${folder}`);
+  // Whole, or not there: an earlier run may have been interrupted.
+  const part = `${folder}.${process.pid}`;
+  try {
+    mkdirSync(part, { recursive: true });
+    writeFileSync(join(part, 'package.json'), '{ "private": true }');
+    const ended = spawnSync('npm', ['install', '--no-audit', '--no-fund', '--loglevel=error', `${title}@${version}`], { cwd: part, encoding: 'utf8', timeout: FETCH_MS });
+    const why = ended.error?.message ?? (ended.status === 0 ? undefined : firstLine(ended.stderr));
+    if (why !== undefined) {
+      console.log(`test:real: skipped: ${name}: ${title}@${version} cannot be fetched: ${why}`);
+      return false;
+    }
+    renameSync(part, folder);
+    return true;
+  } catch (error) {
+    console.log(`test:real: skipped: ${name}: ${CACHE}: ${error.message}`);
+    return false;
+  } finally {
+    rmSync(part, { recursive: true, force: true });
+  }
+}
+
+/** The words before a command that runs it with nothing but loopback. */
+function aloneness() {
+  const ways = [['unshare', '-n'], ['unshare', '-rn']].map((way) => [...way, 'sh', '-c', ALONE, 'sh']);
+  const way = ways.find(([program, ...args]) => spawnSync(program, [...args, 'true']).status === 0);
+  console.log(way === undefined ? 'test:real: with the network of this machine: it allows none of its own' : `test:real: with nothing but loopback (${way.slice(0, 2).join(' ')})`);
+  return way ?? ['env'];
+}
+
+/** What npm says in words, without its lines of codes. */
+function firstLine(text) {
+  const lines = text.split('\n').map((line) => line.replace(/^npm (?:error|ERR!) ?/, '').trim());
+  return lines.find((line) => line !== '' && !/^(?:code|syscall|errno|address|port) /.test(line)) ?? 'no word why';
+}

@@ -1,0 +1,58 @@
+/** OpenAI's Responses API, as far as an agent program needs it. */
+import { membersIn, text, textsOf } from './ports.ts';
+import type { Dialect, Members, ModelReply, ModelTool } from './ports.ts';
+
+export const responses: Dialect = {
+  path: /\/responses$/,
+  read(body) {
+    const items = typeof body['input'] === 'string' ? [{ role: 'user', content: body['input'] }] : membersIn(body['input']);
+    const newest = items.findLast((item) => item['type'] !== 'reasoning' && item['role'] !== 'system' && item['role'] !== 'developer');
+    const isResult = text(newest?.['type']).endsWith('_output');
+    return {
+      model: text(body['model']),
+      tools: membersIn(body['tools']).flatMap(toolsOf),
+      blocks: isResult ? [] : textsOf(newest?.['content']),
+      ...(isResult && { toolResult: textsOf(newest?.['output']).join('\n') }),
+      body: JSON.stringify(body),
+    };
+  },
+  write(stream, reply, count) {
+    const say = (type: string, more: object): void => stream.event(type, { type, ...more });
+    const response = { id: `resp_${count}`, object: 'response' };
+    say('response.created', { response: { ...response, status: 'in_progress', output: [] } });
+    const item = itemOf(reply, count);
+    say('response.output_item.added', { output_index: 0, item: { ...item, ...('calls' in reply ? { arguments: '' } : { content: [] }), status: 'in_progress' } });
+    if (!('calls' in reply)) {
+      say('response.output_text.delta', { item_id: item['id'], output_index: 0, content_index: 0, delta: 'says' in reply ? reply.says : reply.begins });
+    }
+    if ('begins' in reply) return;
+    say('response.output_item.done', { output_index: 0, item });
+    say('response.completed', {
+      response: {
+        ...response, status: 'completed', output: [item],
+        usage: {
+          input_tokens: 100, input_tokens_details: { cached_tokens: 10 }, output_tokens: 20, output_tokens_details: { reasoning_tokens: 5 }, total_tokens: 120,
+        },
+      },
+    });
+    stream.end();
+  },
+};
+
+/** The tools of an MCP server may stand in a namespace of their own. */
+function toolsOf(tool: Members): readonly ModelTool[] {
+  if (tool['type'] !== 'namespace') return [{ name: text(tool['name'] ?? tool['type']) }];
+  return membersIn(tool['tools']).map(({ name }) => ({ name: text(name), namespace: text(tool['name']) }));
+}
+
+function itemOf(reply: ModelReply, count: number): Members {
+  if (!('calls' in reply)) {
+    const said = 'says' in reply ? reply.says : reply.begins;
+    return { type: 'message', id: `msg_${count}`, role: 'assistant', status: 'completed', content: [{ type: 'output_text', text: said, annotations: [] }] };
+  }
+  const { tool: { name, namespace }, input } = reply.calls;
+  return {
+    type: 'function_call', id: `fc_${count}`, call_id: `call_${count}`, name, ...(namespace !== undefined && { namespace }),
+    arguments: JSON.stringify(input), status: 'completed',
+  };
+}

@@ -1,0 +1,77 @@
+/**
+ * The example agent of the official ACP library: frames of somebody else's making, with no model behind. It says four
+ * texts a second apart, and between the third and the last it asks for permission.
+ */
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { isAlive } from '../e2e/alive.ts';
+import { openEye } from '../e2e/owner-eye.ts';
+import { openStage } from '../e2e/stage.ts';
+import type { Stage } from '../e2e/stage.ts';
+import { installed } from './installed.ts';
+import { ordersOf } from './orders.ts';
+
+const PATIENCE_MS = 120_000;
+const FIRST_WORDS = "I'll help you with that.";
+
+const found = installed('sdk');
+const missing = 'missing' in found ? found.missing : undefined;
+
+let open: Stage | undefined;
+
+async function stageWith(...agent: readonly string[]): Promise<Stage> {
+  const program = 'missing' in found ? '' : join(found.modules, '@agentclientprotocol', 'sdk', 'dist', 'examples', 'agent.js');
+  open = await openStage({ rules: [], adapter: JSON.stringify({ command: process.execPath, args: [program] }), agent });
+  return open;
+}
+
+afterEach(async () => {
+  await open?.close();
+  open = undefined;
+});
+
+function ended({ notes }: Stage): readonly string[] {
+  return notes.flatMap((note) => (note.type === 'turn_ended' ? [note.outcome] : []));
+}
+
+describe.skipIf(missing !== undefined)(`sdk${missing === undefined ? '' : `: ${missing}`}`, { timeout: 300_000 }, () => {
+  it.each([['allow', "I've successfully updated the configuration"], ['reject', "I understand you prefer not to make that change"]])(
+    'has the text it wrote sent as its answer: %s',
+    async (permission, words) => {
+      const stage = await stageWith(`permission: ${permission}`);
+      const asked = await stage.say(stage.owner, 'change it');
+      const answer = await stage.watch.until('an answer', () => stage.answers[0], PATIENCE_MS);
+      expect(answer.content).toContain(FIRST_WORDS);
+      expect(answer.content).toContain(words);
+      expect(answer.tags).toContainEqual(['e', asked.id, '', 'reply']);
+      expect(stage.answers).toHaveLength(1);
+    },
+  );
+
+  it('is cancelled, offers no model, is killed, answers once, and leaves nothing when it is stopped', async () => {
+    const stage = await stageWith();
+    const frames = await openEye(stage);
+    const order = ordersOf(stage);
+    const beginnings = (): number => frames.filter(({ kind, plaintext }) => kind === 'acp_read' && plaintext.includes(FIRST_WORDS)).length;
+    const pids = (): readonly number[] => stage.notes.flatMap((note) => (note.type === 'process_started' ? [note.pid] : []));
+    await stage.say(stage.owner, 'begin');
+    await stage.watch.until('the beginning', () => beginnings() === 1, PATIENCE_MS);
+    await order({ type: 'cancel_turn' });
+    await stage.watch.until('its end', () => ended(stage).length === 1, PATIENCE_MS);
+    await order({ type: 'switch_model', modelId: 'large' });
+    const results = (): readonly unknown[] => frames.flatMap(({ kind, payload }) => (kind === 'control_result' ? [payload['status']] : []));
+    await stage.watch.until('both results', () => results().length === 2, PATIENCE_MS);
+    expect(results()).toEqual(['sent', 'unsupported_model']);
+    expect(pids()).toHaveLength(1);
+    await stage.say(stage.owner, 'begin again');
+    await stage.watch.until('the second beginning', () => beginnings() === 2, PATIENCE_MS);
+    process.kill(pids()[0] ?? expect.fail('no process'), 'SIGKILL');
+    const answer = await stage.watch.until('an answer', () => stage.answers[0], PATIENCE_MS);
+    expect(answer.content).toContain(FIRST_WORDS);
+    await stage.watch.until('the end of that', () => ended(stage).length === 3, PATIENCE_MS);
+    expect(ended(stage)).toEqual(['cancelled', 'process_ended', 'end_turn']);
+    expect([stage.answers.length, pids().length]).toEqual([1, 2]);
+    await stage.running.close(0);
+    expect(pids().filter(isAlive)).toEqual([]);
+  });
+});

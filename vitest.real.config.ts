@@ -1,0 +1,13 @@
+import { defineConfig } from 'vitest/config';
+
+/** Stock agent programs, by `npm run test:real`. */
+export default defineConfig({
+  test: {
+    include: ['test/real/**/*.test.ts'],
+    globalSetup: ['test/setup/build.ts'],
+    setupFiles: ['test/setup/leaks.ts'],
+    pool: 'forks',
+    maxWorkers: 2,
+    reporters: ['verbose'],
+  },
+});
