@@ -50,6 +50,14 @@ describe('secrets', () => {
     }));
   });
 
+  it('are taken out also where JSON writes them with escapes that it does not need, and only then is a line spelt anew', () => {
+    const clean = secretFilter(['p/w&ss€']);
+    for (const spelt of [String.raw`p\/w&ss€`, String.raw`p/w\u0026ss€`, String.raw`p/w&ss\u20AC`, String.raw`\u0070/w&ss€`]) {
+      expect(clean(` { "a": "${spelt}", "b": "\\/\\u00e9\\n" }`)).toBe(String.raw`{"a":"<redacted>","b":"/é\n"}`);
+    }
+    for (const line of [String.raw` { "a": "p\/w", "n": 1.0 }`, String.raw`no JSON \/ at \u0026 all`]) expect(clean(line)).toBe(line);
+  });
+
   it('leave no rest where one holds another', () => {
     expect(secretFilter(['password', 'password-and-more'])('a password-and-more b')).toBe('a <redacted> b');
   });
