@@ -9,6 +9,7 @@ import { signEvent } from '../../nostr/index.ts';
 import type { VerifiedEvent } from '../../nostr/index.ts';
 import type { OwnerCommand } from '../../supervisor/index.ts';
 import { Book } from './book.ts';
+import { cardIn, scrubCard, textsOfCard } from './card.ts';
 
 /** Signatures of test keys need no chance, and the same input gives the same bytes. */
 const NO_AUX = new Uint8Array(32);
@@ -36,7 +37,7 @@ export class Events {
     this.#originals.set(event.id, event);
     this.tellTime(event.created_at);
     this.book.introduce(event.pubkey);
-    if (!COMMANDS.has(event.content.trim())) this.book.words.tell(event.content);
+    for (const text of textsIn(event.content)) this.book.words.tell(text);
     for (const tag of event.tags) {
       if (tag[0] === 'p' && /^[0-9a-f]{64}$/i.test(tag[1] ?? '')) this.book.introduce((tag[1] ?? '').toLowerCase());
       for (const part of tag) this.book.words.tell(part);
@@ -62,7 +63,7 @@ export class Events {
       created_at: seconds(this.time(event.created_at)),
       kind: event.kind,
       tags: event.tags.map((tag) => this.#tag(tag)),
-      content: COMMANDS.has(event.content.trim()) ? event.content : this.book.text(event.content),
+      content: this.#content(event.content),
     };
     let made = signEvent(template, secretKey, NO_AUX);
     // Two that differed only in what is replaced by the same must not become one event.
@@ -80,6 +81,16 @@ export class Events {
     return Math.min(START_SEC + (atSec - this.#earliestSec), Number.MAX_SAFE_INTEGER);
   }
 
+  /** What decides something by its form keeps it: commands, and cards. */
+  #content(content: string): string {
+    if (COMMANDS.has(content.trim())) return content;
+    const card = cardIn(content);
+    if (card === undefined) return this.book.text(content);
+    return scrubCard(card, {
+      text: (text) => this.book.text(text), time: (atSec) => this.time(atSec), eventId: (id) => this.book.eventId(id),
+    });
+  }
+
   #idOf(id: string): EventId | undefined {
     const event = this.#originals.get(id);
     // Of a circle, which only false ids can make, nobody is made before the other.
@@ -93,4 +104,11 @@ export class Events {
       return name === 'e' && index === 3 && MARKERS.has(part) ? part : this.book.text(part);
     });
   }
+}
+
+/** What somebody wrote in a message. */
+function textsIn(content: string): readonly string[] {
+  if (COMMANDS.has(content.trim())) return [];
+  const card = cardIn(content);
+  return card === undefined ? [content] : textsOfCard(card);
 }
