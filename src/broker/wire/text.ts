@@ -44,12 +44,16 @@ export function utf8Bytes(text: string): number {
   return Buffer.byteLength(text, 'utf8');
 }
 
+/** Printable ASCII that stands in JSON as it is: ids, hex and words, which are most of what is written. */
+const UNQUOTED = /^[ !#-[\]-~]*$/;
+
 /**
  * `text` as compact JSON. ECMAScript's own quoting of a well-formed string is the rule of NIP-BA "Memory" to the
  * letter: `\"` `\\` `\b` `\t` `\n` `\f` `\r`, lowercase `\u00xx` for the other controls, everything else (`/`, DEL,
  * non-ASCII) literal. Throws (a bug) on an unpaired surrogate, which UTF-8 cannot carry.
  */
 export function quote(text: string): string {
+  if (UNQUOTED.test(text)) return `"${text}"`;
   if (!text.isWellFormed()) throw new TypeError('text: expected no unpaired surrogate');
   return JSON.stringify(text);
 }
