@@ -26,5 +26,6 @@ export const claude: AdapterProfile = {
   notes: [
     'Starts one command line program for each session.',
     'Killed while a tool runs, it leaves its command line program and the tool behind; skep ends both.',
+    'Asks before each call of an MCP tool, those of skep too, unless its settings allow the server: { permissions: { allow: [mcp__buzz] } }.',
   ],
 };

@@ -26,5 +26,7 @@ export const codex: AdapterProfile = {
   notes: [
     'Takes about two seconds to end after its input is closed.',
     'A tool that runs when a turn is cancelled runs on until the session is closed or the program ends.',
+    'Hides the tools of MCP servers behind a search of its own with the models it knows: one that does not search has its text sent as its answer.',
+    'Says a warning as if the model had said it where it does not know the model; nothing in the frame tells the two apart.',
   ],
 };

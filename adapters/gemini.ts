@@ -25,5 +25,6 @@ export const gemini: AdapterProfile = {
   docsUrl: 'https://github.com/google-gemini/gemini-cli',
   notes: [
     'Skips MCP servers in a folder it does not trust, without a word: GEMINI_CLI_TRUST_WORKSPACE=true in env trusts the agent\'s cwd.',
+    'Asks before each call of an MCP tool, those of skep too, unless a file in ~/.gemini/policies allows the server.',
   ],
 };

@@ -1,5 +1,5 @@
 /** Where the broker is and by what credential: from the environment alone, as the supervisor sets it for an agent. */
-import { ENV_CREDENTIAL, ENV_ENDPOINT } from '../acp/index.ts';
+import { ENV_CREDENTIAL, ENV_ENDPOINT } from '../acp/ports.ts';
 import { openClient } from '../client.ts';
 import type { BrokerClient } from '../client.ts';
 import { Failure } from '../model/index.ts';

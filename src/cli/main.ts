@@ -4,23 +4,8 @@
  */
 import { Command, CommanderError } from 'commander';
 import { exitCodeOf, Failure, redact } from '../model/index.ts';
-import { adaptersVerb } from './adapters.ts';
-import { callVerb } from './call.ts';
-import { compileVerb } from './compile.ts';
-import { demoVerb } from './demo.ts';
-import { doctorVerb } from './doctor.ts';
-import { explainVerb } from './explain.ts';
-import { fixturesVerb } from './fixtures.ts';
-import { initVerb } from './init.ts';
-import { mcpVerb } from './mcp.ts';
 import { ofOpenFiles } from './open-files.ts';
 import { tell } from './print.ts';
-import { ownerVerb } from './owner.ts';
-import { relayVerb } from './relay.ts';
-import { replayVerb } from './replay.ts';
-import { sessionVerb } from './session.ts';
-import { statusVerb } from './status.ts';
-import { upVerb } from './up.ts';
 import { VERSION } from './version.ts';
 
 /** After a verb has ended everything is closed; what holds the program up longer than this is left behind. */
@@ -37,9 +22,34 @@ export async function main(argv: readonly string[]): Promise<void> {
   setTimeout(() => process.exit(), LINGER_MS).unref();
 }
 
+/** Loaded by need: an agent waits for `skep mcp`, which needs a small part of the program. In the order of the help. */
+const VERBS = {
+  init: async () => (await import('./init.ts')).initVerb,
+  doctor: async () => (await import('./doctor.ts')).doctorVerb,
+  adapters: async () => (await import('./adapters.ts')).adaptersVerb,
+  up: async () => (await import('./up.ts')).upVerb,
+  status: async () => (await import('./status.ts')).statusVerb,
+  session: async () => (await import('./session.ts')).sessionVerb,
+  owner: async () => (await import('./owner.ts')).ownerVerb,
+  relay: async () => (await import('./relay.ts')).relayVerb,
+  demo: async () => (await import('./demo.ts')).demoVerb,
+  call: async () => (await import('./call.ts')).callVerb,
+  mcp: async () => (await import('./mcp.ts')).mcpVerb,
+  compile: async () => (await import('./compile.ts')).compileVerb,
+  explain: async () => (await import('./explain.ts')).explainVerb,
+  replay: async () => (await import('./replay.ts')).replayVerb,
+  fixtures: async () => (await import('./fixtures.ts')).fixturesVerb,
+} satisfies Readonly<Record<string, () => Promise<(program: Command) => void>>>;
+
+/** The verb that is named, alone; else all, for help and for what is like a name. */
+function verbsOf(argv: readonly string[]): readonly (() => Promise<(program: Command) => void>)[] {
+  const named = Object.entries(VERBS).filter(([name]) => name === argv[2]);
+  return (named.length > 0 ? named : Object.entries(VERBS)).map(([, load]) => load);
+}
+
 async function run(argv: readonly string[]): Promise<number> {
   try {
-    await composeProgram().parseAsync([...argv]);
+    await (await composeProgram(argv)).parseAsync([...argv]);
     return typeof process.exitCode === 'number' ? process.exitCode : 0;
   } catch (error) {
     if (error instanceof CommanderError) return toldByCommander(error);
@@ -55,7 +65,7 @@ function tellEnd(error: unknown): number {
   return exitCodeOf(cause);
 }
 
-function composeProgram(): Command {
+async function composeProgram(argv: readonly string[]): Promise<Command> {
   const program = new Command('skep')
     .description('A home for AI agents on Nostr: keeps them running, hands each one turn at a time, holds their keys.')
     .version(VERSION, '-V, --version', 'print the version')
@@ -69,10 +79,7 @@ function composeProgram(): Command {
       },
     })
     .addHelpText('after', `\n${EXIT_CODES}`);
-  const verbs = [
-    initVerb, doctorVerb, adaptersVerb, upVerb, statusVerb, sessionVerb, ownerVerb, relayVerb, demoVerb, callVerb, mcpVerb,
-    compileVerb, explainVerb, replayVerb, fixturesVerb,
-  ];
+  const verbs = await Promise.all(verbsOf(argv).map((load) => load()));
   for (const verb of verbs) verb(program);
   return program;
 }

@@ -24,6 +24,7 @@ export const AGENT_TOOLS: readonly Tool[] = [
       'Create an agent of your own, with an identity of its own, in a channel. Only where you were asked to. Returns its ' +
       'public key, by which you mention, change or delete it. It may take a while before it answers.',
     effect: 'adds',
+    reachesOut: true,
     input: z.strictObject({ channelId, displayName, systemPrompt: prompt, ...choices }),
     args: given,
     told: (outcome) => [
@@ -35,6 +36,7 @@ export const AGENT_TOOLS: readonly Tool[] = [
     title: 'Change an agent',
     description: 'Change an agent of your own. What you leave out stays as it is; give at least one thing to change.',
     effect: 'replaces',
+    reachesOut: true,
     input: z.strictObject({ target, displayName: displayName.optional(), systemPrompt: prompt.optional(), ...choices }),
     args: given,
     told: ({ displayName: name, agentPubkey, updatedFields }) => {
@@ -47,6 +49,7 @@ export const AGENT_TOOLS: readonly Tool[] = [
     title: 'Delete an agent',
     description: 'Delete an agent of your own. It cannot be brought back; what it has written stays.',
     effect: 'destroys',
+    reachesOut: true,
     input: z.strictObject({ target }),
     args: given,
     told: ({ displayName: name, agentPubkey }) => [`Deleted ${inline(name)} (${agentPubkey}).`],

@@ -45,6 +45,7 @@ export const MEMORY_TOOLS: readonly Tool[] = [
     title: 'Change your profile',
     description: 'Change the name, the few words or the picture others see of you. What you leave out stays as it is.',
     effect: 'replaces',
+    reachesOut: true,
     input: z.strictObject({
       displayName: displayName.optional(),
       about: about.optional(),

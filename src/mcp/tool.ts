@@ -26,15 +26,22 @@ interface Definition<Name extends ActionName, Input> {
   readonly title: string;
   readonly description: string;
   readonly effect: Effect;
+  /** It reaches beyond the channels that the agent is in and its own memory. */
+  readonly reachesOut?: boolean;
+  /** Needed in nearly every turn, so offered at once where an agent otherwise hides tools until they are looked for. */
+  readonly isCore?: boolean;
   readonly input: StandardSchemaWithJSON<unknown, Input>;
   readonly args: (input: Input) => ArgsOf<Name>;
   /** Blocks of text for the model. */
   readonly told: (outcome: OutcomeOf<Name>, input: Input) => readonly string[];
 }
 
+/** Claude Code's own word; others do not know it. */
+const ALWAYS_LOAD = { 'anthropic/alwaysLoad': true };
+
 /** The tool of an action bears its name, with `_` for the dot that tool names may not have everywhere. */
 export function tool<Name extends ActionName, Input>(definition: Definition<Name, Input>): Tool {
-  const { action, title, description, effect, input: inputSchema, args, told } = definition;
+  const { action, title, description, effect, isCore = false, reachesOut = false, input: inputSchema, args, told } = definition;
   const name = action.replace('.', '_');
   const reads = effect === 'reads';
 
@@ -53,18 +60,19 @@ export function tool<Name extends ActionName, Input>(definition: Definition<Name
   return {
     name,
     register(server, doors) {
-      const config = { title, description, inputSchema, annotations: annotationsOf(effect) };
+      const config = { title, description, inputSchema, annotations: annotationsOf(effect, reachesOut), ...(isCore && { _meta: ALWAYS_LOAD }) };
       server.registerTool(name, config, (input, { mcpReq }) => run(doors, input, mcpReq.signal));
     },
   };
 }
 
-export function annotationsOf(effect: Effect): ToolAnnotations {
+/** A closed world is said to be one: agents that ask for what acts in an open one (Codex) would ask before each answer. */
+export function annotationsOf(effect: Effect, reachesOut = false): ToolAnnotations {
   return {
     readOnlyHint: effect === 'reads',
     destructiveHint: effect === 'destroys',
     idempotentHint: effect === 'reads' || effect === 'replaces',
-    openWorldHint: true,
+    openWorldHint: reachesOut,
   };
 }
 

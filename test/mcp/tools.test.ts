@@ -19,13 +19,15 @@ describe('the list of tools', () => {
     expect(tools.map(({ name }) => name).sort()).toEqual(
       [...ACTION_NAMES.map((name) => name.replace('.', '_')), 'request_retry'].sort(),
     );
-    for (const { name, description = '', title = '', inputSchema, annotations } of tools) {
+    for (const { name, description = '', title = '', inputSchema, annotations, _meta } of tools) {
       expect(name).toMatch(/^[a-z_]{1,64}$/);
       expect(title.length).toBeGreaterThan(5);
       expect(description.length).toBeGreaterThan(40);
       expect(inputSchema).toMatchObject({ type: 'object', additionalProperties: false });
       expect(annotations?.readOnlyHint).toBe(['channel_read', 'storage_get', 'storage_address'].includes(name));
       expect(annotations?.destructiveHint).toBe(name === 'agents_delete');
+      expect(annotations?.openWorldHint).toBe(/^agents_|^profile_/.test(name));
+      expect(_meta).toEqual(['channel_read', 'message_reply'].includes(name) ? { 'anthropic/alwaysLoad': true } : undefined);
     }
     const read = tools.find(({ name }) => name === 'channel_read');
     expect(read?.inputSchema.required).toEqual(['channelId']);

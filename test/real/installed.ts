@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 
-export type AgentName = 'sdk' | 'gemini';
+export type AgentName = 'sdk' | 'gemini' | 'codex' | 'claude';
 
 interface Package {
   readonly package: string;

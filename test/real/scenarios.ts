@@ -28,6 +28,7 @@ export function describeAgent(real: RealAgent): void {
     });
     answersByTool(open);
     asks(real, open);
+    asksItsOwner(real, open);
     isCancelled(real, open);
     switchesModel(real, open);
     isKilled(open);
@@ -53,7 +54,7 @@ function answersByTool(open: Open): void {
     const scene = await open({ agent: ['instructions: Speak of herons.'] });
     const asked = await scene.ask('answer one & <two>');
     const answer = await scene.until('an answer', () => scene.stage.answers[0]);
-    expect(answer.content).toBe("one & <two>");
+    expect(answer.content).toBe('one & <two>');
     expect(answer.tags).toContainEqual(['e', asked.id, '', 'reply']);
     const keys = keyTexts(scene.stage);
     const processes = scene.processes();
@@ -73,7 +74,31 @@ function asks(real: RealAgent, open: Open): void {
     const end = await scene.until('the end of the turn', () => ends(scene)[0]);
     expect(existsSync(join(scene.work, 'mark'))).toBe(ran);
     expect(end.outcome).toBe(ran ? 'end_turn' : real.afterNo);
-    if (ran) expect(scene.stage.answers[0]?.content).toContain(DONE);
+    if (ran) expect((await scene.until('an answer', () => scene.stage.answers[0])).content).toContain(DONE);
+  });
+}
+
+function asksItsOwner(real: RealAgent, open: Open): void {
+  it('asks its owner, and does what they say', async () => {
+    const scene = await open({ agent: ['permission: ask'] });
+    await scene.ask('run touch yes');
+    await scene.desk.decide(await scene.until('a card', () => scene.desk.cards[0]), 'allow');
+    await scene.until('the end of the turn', () => ends(scene)[0]);
+    await scene.ask('run touch no');
+    await scene.desk.decide(await scene.until('another card', () => scene.desk.cards[1]), 'deny');
+    await scene.until('the second end', () => ends(scene)[1]);
+    expect(['yes', 'no'].map((name) => existsSync(join(scene.work, name)))).toEqual([true, false]);
+    expect(ends(scene).map(({ outcome }) => outcome)).toEqual(['end_turn', real.afterNo]);
+  });
+
+  it('takes their silence for a no', async () => {
+    const scene = await open({ agent: ['permission: ask', 'ask-timeout: 1s'] });
+    await scene.ask('run touch mark');
+    const shown = await scene.until('a card', () => scene.desk.cards[0]);
+    const edit = await scene.until('its edit', () => scene.desk.editOf(shown));
+    expect(edit.card).toMatchObject({ outcome: 'timed_out' });
+    const end = await scene.until('the end of the turn', () => ends(scene)[0]);
+    expect([end.outcome, existsSync(join(scene.work, 'mark'))]).toEqual([real.afterNo, false]);
   });
 }
 
@@ -109,10 +134,11 @@ function switchesModel({ otherModel }: RealAgent, open: Open): void {
     await scene.order({ type: 'switch_model', modelId: otherModel.id });
     const result = await scene.until('the result', () => scene.frames.find(({ kind }) => kind === 'control_result'));
     expect(result.payload).toMatchObject({ type: 'switch_model', status: 'switched', modelId: otherModel.id });
-    await scene.ask('answer second');
-    await scene.until('the second end', () => ends(scene)[1]);
+    // By its words: another model may be offered other tools.
+    await scene.ask('and second');
+    await scene.until('the second answer', () => scene.stage.answers[1]);
     expect(scene.model.requests.at(-1)?.model).toBe(otherModel.asked);
-    expect(scene.stage.answers.map(({ content }) => content)).toEqual(['first', 'second']);
+    expect(scene.stage.answers.map(({ content }) => content)).toEqual(['first', 'and second']);
   });
 }
 

@@ -6,6 +6,7 @@ import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { decode } from 'nostr-tools/nip19';
 import type { Event } from 'nostr-tools/pure';
+import { OwnerDesk } from '../../src/cli/demo/owner-desk.ts';
 import { openEye } from '../e2e/owner-eye.ts';
 import type { SeenFrame } from '../e2e/owner-eye.ts';
 import { openStage } from '../e2e/stage.ts';
@@ -17,7 +18,6 @@ import { installed } from './installed.ts';
 import { mindOf } from './model/mind.ts';
 import { openModelServer } from './model/server.ts';
 import type { ModelServer } from './model/server.ts';
-import { ordersOf } from './orders.ts';
 
 /** An agent program starts in seconds; on a busy machine in many. */
 const PATIENCE_MS = 120_000;
@@ -32,7 +32,9 @@ export interface Scene {
   ask(content: string): Promise<Event>;
   readonly until: <T>(what: string, find: () => T | undefined | false) => Promise<T>;
   /** A control frame of the owner's. */
-  readonly order: (body: object) => Promise<void>;
+  readonly order: (body: object) => Promise<Event>;
+  /** The owner's client, where they are asked. */
+  readonly desk: OwnerDesk;
   /** Every process that has the agent's home in its environment. */
   processes(): readonly AgentProcess[];
   close(): Promise<void>;
@@ -68,11 +70,12 @@ export async function openScene(real: RealAgent, { agent = [] }: SceneOptions = 
   });
   waiting.look = () => stage.watch.look();
   const frames = await openEye(stage);
+  const desk = new OwnerDesk(stage.owner, stage, () => stage.watch.look());
   return {
-    stage, model, work, frames,
+    stage, model, work, frames, desk,
     ask: (content) => stage.say(stage.owner, content),
     until: (what, find) => stage.watch.until(what, find, PATIENCE_MS),
-    order: ordersOf(stage),
+    order: (body) => desk.order({ channelId: stage.channelId, ...body }),
     processes: () => processesOf(home),
     async close() {
       await stage.close();

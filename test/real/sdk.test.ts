@@ -4,12 +4,12 @@
  */
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
+import { OwnerDesk } from '../../src/cli/demo/owner-desk.ts';
 import { isAlive } from '../e2e/alive.ts';
 import { openEye } from '../e2e/owner-eye.ts';
 import { openStage } from '../e2e/stage.ts';
 import type { Stage } from '../e2e/stage.ts';
 import { installed } from './installed.ts';
-import { ordersOf } from './orders.ts';
 
 const PATIENCE_MS = 120_000;
 const FIRST_WORDS = "I'll help you with that.";
@@ -48,17 +48,28 @@ describe.skipIf(missing !== undefined)(`sdk${missing === undefined ? '' : `: ${m
     },
   );
 
+  it('asks its owner', async () => {
+    const stage = await stageWith('permission: ask');
+    const desk = new OwnerDesk(stage.owner, stage, () => stage.watch.look());
+    await stage.say(stage.owner, 'change it');
+    const shown = await stage.watch.until('a card', () => desk.cards[0], PATIENCE_MS);
+    await desk.decide(shown, 'allow');
+    const answer = await stage.watch.until('an answer', () => stage.answers.find(({ id }) => id !== shown.event.id), PATIENCE_MS);
+    expect(answer.content).toContain("I've successfully updated");
+    expect(desk.editOf(shown)?.card).toMatchObject({ outcome: 'applied' });
+  });
+
   it('is cancelled, offers no model, is killed, answers once, and leaves nothing when it is stopped', async () => {
     const stage = await stageWith();
     const frames = await openEye(stage);
-    const order = ordersOf(stage);
+    const desk = new OwnerDesk(stage.owner, stage, () => stage.watch.look());
     const beginnings = (): number => frames.filter(({ kind, plaintext }) => kind === 'acp_read' && plaintext.includes(FIRST_WORDS)).length;
     const pids = (): readonly number[] => stage.notes.flatMap((note) => (note.type === 'process_started' ? [note.pid] : []));
     await stage.say(stage.owner, 'begin');
     await stage.watch.until('the beginning', () => beginnings() === 1, PATIENCE_MS);
-    await order({ type: 'cancel_turn' });
+    await desk.order({ type: 'cancel_turn', channelId: stage.channelId });
     await stage.watch.until('its end', () => ended(stage).length === 1, PATIENCE_MS);
-    await order({ type: 'switch_model', modelId: 'large' });
+    await desk.order({ type: 'switch_model', channelId: stage.channelId, modelId: 'large' });
     const results = (): readonly unknown[] => frames.flatMap(({ kind, payload }) => (kind === 'control_result' ? [payload['status']] : []));
     await stage.watch.until('both results', () => results().length === 2, PATIENCE_MS);
     expect(results()).toEqual(['sent', 'unsupported_model']);
