@@ -37,6 +37,10 @@ describe('measures', () => {
     );
     expect(() => quote('\ud800')).toThrow(TypeError);
   });
+
+  it.each(Array.from({ length: 0x100 }, (_, code) => String.fromCharCode(code)))('quote %j alone as JSON does', (character) => {
+    expect(quote(`a${character}b`)).toBe(JSON.stringify(`a${character}b`));
+  });
 });
 
 describe('shown', () => {
