@@ -47,7 +47,8 @@ const late = setTimeout(() => {
 const answered = new Promise((resolve) => {
   relay.subscribe([{ kinds: [9], '#h': [channelId], '#e': [question.id] }], {
     onevent: (event) => {
-      if (event.pubkey === agent) resolve(event);
+      // An agent that asks its owner first shows a card (NIP-AO), which is no answer.
+      if (event.pubkey === agent && !/^\{.*"requestNonce"/.test(event.content)) resolve(event);
     },
   });
 });

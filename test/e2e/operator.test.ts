@@ -51,6 +51,25 @@ describe('a first configuration', () => {
     await stop(up);
   });
 
+  it('asks its owner, who decides with a program that knows the protocol and nothing of skep', async () => {
+    scripted([{ do: [{ ask: { title: 'Sweep' }, as: 'word' }, { reply: 'heard {{word.kind}}' }] }]);
+    const up = await startUp();
+    const { url, agent } = await status();
+    const example = (name: string, ...last: string[]): [string, string[]] => [
+      process.execPath, [fileURLToPath(new URL(`../../examples/${name}.mjs`, import.meta.url)), url, join(directory, 'keys', 'owner.key'), agent, channelId(), ...last],
+    ];
+    const decide = spawn(...example('decide', 'allow'), { stdio: ['ignore', 'pipe', 'inherit'] });
+    const ended = once(decide, 'close');
+    let told = '';
+    decide.stdout.setEncoding('utf8').on('data', (text: string) => { told += text; });
+    await vi.waitUntil(() => told.includes('waiting for a card'), 15_000);
+    const asked = await run(...example('mention', 'Please sweep'));
+    expect(asked).toMatchObject({ code: 0, stdout: expect.stringContaining('heard allow_once') });
+    expect(await ended).toEqual([0, null]);
+    expect(told).toMatch(/^asked {2}"Sweep" {2}\["Allow once", "Reject"\] {2}until [\s\S]*^ended {2}applied {2}"allow-once"$/m);
+    await stop(up);
+  });
+
   it('lets the agent make another in its channel, as it stands', async () => {
     const args = { channelId: channelId(), displayName: 'Scout', systemPrompt: 'You are the scout.' };
     scripted([
