@@ -6,7 +6,7 @@ import { describeAgent } from './scenarios.ts';
 const codex: RealAgent = {
   name: 'codex',
   prepare(home, modelUrl) {
-    write(join(home, '.codex', 'config.toml'), `model = "played"
+    write(join(home, '.codex', 'config.toml'), `model = "gpt-5.5"
 model_provider = "played"
 [model_providers.played]
 name = "Played"
@@ -26,7 +26,7 @@ enabled = false
     return { CODEX_HOME: join(home, '.codex'), PLAYED_KEY: 'none' };
   },
   shell: (command) => ({ tool: { name: 'exec_command' }, input: { cmd: command, sandbox_permissions: 'require_escalated', justification: 'asked for' } }),
-  otherModel: { id: 'gpt-5.5', asked: 'gpt-5.5' },
+  otherModel: { id: 'gpt-6-sol', asked: 'gpt-6-sol' },
   afterNo: 'cancelled',
   endsToolAtCancel: false,
 };

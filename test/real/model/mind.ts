@@ -35,7 +35,11 @@ export function mindOf(shell: (command: string) => ModelCall): (request: ModelRe
   };
 }
 
-function reply({ tools }: ModelRequest, input: ModelCall['input']): ModelReply {
+function reply({ tools, body }: ModelRequest, input: ModelCall['input']): ModelReply {
   const tool = tools.find(({ name }) => name.endsWith('message_reply'));
-  return tool === undefined ? { says: `no message_reply among ${tools.map(({ name }) => name).join(', ')}` } : { calls: { tool, input } };
+  if (tool !== undefined) return { calls: { tool, input } };
+  const search = tools.find(({ name }) => name === 'tool_search');
+  // Once: what it did not find is not there.
+  if (search !== undefined && !body.includes('tool_search_output')) return { calls: { tool: search, input: { query: 'message_reply: reply to a message', limit: 4 } } };
+  return { says: `no message_reply among ${tools.map(({ name }) => name).join(', ')}` };
 }

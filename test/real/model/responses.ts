@@ -2,15 +2,19 @@
 import { membersIn, text, textsOf } from './ports.ts';
 import type { Dialect, Members, ModelReply, ModelTool } from './ports.ts';
 
+/** Codex keeps the tools of MCP servers back until the model looks for them; what it found stands in the input. */
+const SEARCH = 'tool_search';
+
 export const responses: Dialect = {
   path: /\/responses$/,
   read(body) {
     const items = typeof body['input'] === 'string' ? [{ role: 'user', content: body['input'] }] : membersIn(body['input']);
-    const newest = items.findLast((item) => item['type'] !== 'reasoning' && item['role'] !== 'system' && item['role'] !== 'developer');
+    const found = items.filter(({ type }) => type === `${SEARCH}_output`);
+    const newest = items.findLast(({ type, role }) => type !== 'reasoning' && !text(type).startsWith(SEARCH) && role !== 'system' && role !== 'developer');
     const isResult = text(newest?.['type']).endsWith('_output');
     return {
       model: text(body['model']),
-      tools: membersIn(body['tools']).flatMap(toolsOf),
+      tools: [body, ...found].flatMap((one) => membersIn(one['tools'])).flatMap(toolsOf),
       blocks: isResult ? [] : textsOf(newest?.['content']),
       ...(isResult && { toolResult: textsOf(newest?.['output']).join('\n') }),
       body: JSON.stringify(body),
@@ -21,7 +25,7 @@ export const responses: Dialect = {
     const response = { id: `resp_${count}`, object: 'response' };
     say('response.created', { response: { ...response, status: 'in_progress', output: [] } });
     const item = itemOf(reply, count);
-    say('response.output_item.added', { output_index: 0, item: { ...item, ...('calls' in reply ? { arguments: '' } : { content: [] }), status: 'in_progress' } });
+    say('response.output_item.added', { output_index: 0, item: { ...item, ...('calls' in reply ? { arguments: item['type'] === 'function_call' ? '' : {} } : { content: [] }), status: 'in_progress' } });
     if (!('calls' in reply)) {
       say('response.output_text.delta', { item_id: item['id'], output_index: 0, content_index: 0, delta: 'says' in reply ? reply.says : reply.begins });
     }
@@ -51,6 +55,7 @@ function itemOf(reply: ModelReply, count: number): Members {
     return { type: 'message', id: `msg_${count}`, role: 'assistant', status: 'completed', content: [{ type: 'output_text', text: said, annotations: [] }] };
   }
   const { tool: { name, namespace }, input } = reply.calls;
+  if (name === SEARCH) return { type: `${SEARCH}_call`, id: `ts_${count}`, call_id: `call_${count}`, execution: 'client', status: 'completed', arguments: input };
   return {
     type: 'function_call', id: `fc_${count}`, call_id: `call_${count}`, name, ...(namespace !== undefined && { namespace }),
     arguments: JSON.stringify(input), status: 'completed',

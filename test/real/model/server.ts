@@ -20,7 +20,7 @@ const ASIDE = 'A played model.';
 export interface ModelServer {
   /** Without a path. */
   readonly url: string;
-  /** What it was asked that offers tools, oldest first. */
+  /** What it was asked, oldest first; not what was asked on the side. */
   readonly requests: readonly ModelRequest[];
   close(): Promise<void>;
 }
@@ -34,7 +34,8 @@ export async function openModelServer(mind: (request: ModelRequest) => ModelRepl
     const dialect = DIALECTS.find((one) => one.path.test(path));
     if (dialect === undefined || (dialect === anthropic && body['stream'] !== true)) return answerAside(path, body, response);
     const asked = dialect.read(body, path);
-    const isAside = asked.tools.length === 0;
+    // Codex asks nothing on the side, and some of its models are told of their tools elsewhere.
+    const isAside = asked.tools.length === 0 && dialect !== responses;
     if (!isAside) requests.push(asked);
     dialect.write(openStream(response), isAside ? { says: ASIDE } : mind(asked), requests.length);
     onRequest();
