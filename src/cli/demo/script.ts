@@ -17,7 +17,7 @@ export const DEMO_SCRIPT = {
     {
       match: 'sweep',
       do: [
-        { ask: { title: 'Sweep the path', toolCall: { rawInput: { command: 'rm -r leaves/' } } }, as: 'word' },
+        { ask: { title: 'Sweep', toolCall: { rawInput: { command: 'rm -r leaves/' } } }, as: 'word' },
         { tool: 'Sweeping', when: { 'word.kind': 'allow_once' } },
         { reply: 'Swept.', when: { 'word.kind': 'allow_once' } },
         { reply: 'Then I leave it as it is.', unless: { 'word.kind': 'allow_once' } },

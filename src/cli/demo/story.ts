@@ -17,6 +17,8 @@ import type { Timeline } from './timeline.ts';
 const PATIENCE_MS = 20_000;
 
 interface Asked {
+  /** Each its own: the same words in the same second would be one event. */
+  readonly asks: string;
   /** Absent: the owner says nothing. */
   readonly choice?: 'allow' | 'deny';
   readonly outcome: string;
@@ -25,9 +27,9 @@ interface Asked {
 }
 
 const ASKED: readonly Asked[] = [
-  { choice: 'allow', outcome: 'applied', says: 'Swept.', told: 'allowed by the owner’s key, the tool went on, and the card says so' },
-  { choice: 'deny', outcome: 'applied', says: 'Then I leave it as it is.', told: 'denied, and the agent went on without it' },
-  { outcome: 'timed_out', says: 'Then I leave it as it is.', told: 'left alone, it was denied in time: nothing is ever allowed by silence' },
+  { asks: 'Please sweep the path.', choice: 'allow', outcome: 'applied', says: 'Swept.', told: 'allowed by the owner’s key, the tool went on, and the card says so' },
+  { asks: 'Please sweep the yard.', choice: 'deny', outcome: 'applied', says: 'Then I leave it as it is.', told: 'denied, and the agent went on without it' },
+  { asks: 'Please sweep the garden.', outcome: 'timed_out', says: 'Then I leave it as it is.', told: 'left alone, it was denied in time: nothing is ever allowed by silence' },
 ];
 
 export class Story {
@@ -158,7 +160,7 @@ export class Story {
     const desk = new OwnerDesk(owner, { agent, channelId }, () => { this.wake(); });
     for (const one of ASKED) {
       const before = desk.cards.length;
-      const question = await this.#say(owner, 'Please sweep the path.');
+      const question = await this.#say(owner, one.asks);
       await this.#until('a card', () => desk.cards.length > before);
       for (const shown of desk.cards.slice(before)) await this.#decided(desk, shown, question, one);
     }
