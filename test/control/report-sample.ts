@@ -18,6 +18,8 @@ export function sampleReport(): StatusReport {
       name: 'helper',
       pubkey: AGENT,
       managedBy: MAKER,
+      stoppedByOwner: true,
+      controls: { taken: 3, ignored: 1 },
       upstream: {
         agent: AGENT, url: 'ws://127.0.0.1:7447', phase: 'waiting', attempts: 3, channels: [CHANNEL],
         lastError: 'connection refused',
