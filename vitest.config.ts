@@ -7,8 +7,10 @@ export default defineConfig({
     exclude: ['test/real/**'],
     globalSetup: ['test/setup/build.ts'],
     setupFiles: ['test/setup/leaks.ts'],
-    testTimeout: 20_000,
-    hookTimeout: 20_000,
+    // Most tests wait for processes and sockets: a second worker uses what the first leaves idle, on two cores too.
+    maxWorkers: 2,
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
     pool: 'forks',
   },
 });

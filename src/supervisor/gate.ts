@@ -86,17 +86,13 @@ function commandIn(event: VerifiedEvent, { agent, owner, ancestors }: GateSettin
   return event.pubkey === owner || ancestors?.has(event.pubkey) === true ? COMMANDS.get(event.content.trim()) : undefined;
 }
 
-/** What a harness writes beside the conversation: notices and cards. */
-export function isOurs(event: VerifiedEvent): boolean {
-  return isMarked(event) || isCard(event);
-}
-
-function isMarked({ tags }: VerifiedEvent): boolean {
+/** A notice of skep's, or its report on a command. */
+export function isMarked({ tags }: VerifiedEvent): boolean {
   return tags.some(([name]) => name === OWN_MARK);
 }
 
 /** Whoever wrote it: its tags are the protocol's own and hold no mark of ours (NIP-AO "Sentinel event structure"). */
-function isCard({ kind, content }: VerifiedEvent): boolean {
+export function isCard({ kind, content }: VerifiedEvent): boolean {
   // Most messages are no JSON: not worth an exception.
   return kind === CARD_KIND && content.trimStart().startsWith('{') && parseCard(content).ok;
 }

@@ -7,7 +7,7 @@ import type { History } from '../../compiler/index.ts';
 import type { ChannelId, EventId } from '../model/index.ts';
 import { destinationOf, oldestFirst } from '../nostr/index.ts';
 import type { Filter, VerifiedEvent } from '../nostr/index.ts';
-import { isOurs } from './gate.ts';
+import { isCard, isMarked } from './gate.ts';
 
 /** Messages shown (Buzz's own default). */
 export const HISTORY_MESSAGES = 12;
@@ -54,6 +54,6 @@ function filtersOf({ channelId, root }: HistoryPlace): readonly Filter[] {
 
 /** Notices and permission cards are no conversation. An `e` tag alone does not make a message part of a thread: its own NIP-10 root does. */
 function belongs(event: VerifiedEvent, place: HistoryPlace): boolean {
-  if (place.without.has(event.id) || isOurs(event)) return false;
+  if (place.without.has(event.id) || isMarked(event) || isCard(event)) return false;
   return place.root === undefined || destinationOf(event) === place.root;
 }
