@@ -2,9 +2,10 @@
  * The outcome of an owner's command in chat, as Buzz has it: a system message (kind 40099) signed by the agent. Through the
  * journal like everything that skep writes itself: at most once for each command, and pursued until it is there.
  */
+import { OWN_MARK } from '../nostr/index.ts';
 import type { Tag } from '../nostr/index.ts';
 import type { EventDraft } from './draft.ts';
-import { openOwnEvents, OWN_MARK } from './own-message.ts';
+import { openOwnEvents } from './own-message.ts';
 import type { OwnEventsOptions } from './own-message.ts';
 import type { CommandReport, PublishOutcome } from './ports.ts';
 import { digestOf } from './wire/index.ts';

@@ -5,6 +5,7 @@
  */
 import { unreachable } from '../model/index.ts';
 import type { ChannelId, EventId } from '../model/index.ts';
+import { OWN_MARK } from '../nostr/index.ts';
 import type { Tag, VerifiedEvent } from '../nostr/index.ts';
 import { messageDraft, MESSAGE_KIND, standsIn } from './actions/index.ts';
 import type { Agent } from './agent.ts';
@@ -13,8 +14,6 @@ import type { Journal, Settled } from './journal/index.ts';
 import type { OwnMessage, PublishOutcome } from './ports.ts';
 import { digestOf } from './wire/index.ts';
 
-/** The tag on everything that skep writes for itself: it wakes no agent. */
-export const OWN_MARK = 'skep';
 /** Marks a notice: whoever reads it knows that it asks for no answer. */
 const NOTICE_MARK: Tag = [OWN_MARK, 'notice'];
 /** A space is outside the grammar of request ids, so no agent can name, or meet, an operation of ours. */

@@ -48,7 +48,8 @@ export function ownerOptions(command: Command): Command {
 /** Opens the desk, waits until the relay has told what it has stored, and closes everything when `work` has ended. */
 export async function asOwner<T>(flags: OwnerFlags, work: (owner: Owner) => Promise<T>, onNote?: (note: Note, owner: Owner) => void): Promise<T> {
   const config = flags.config === undefined && flags.relay !== undefined ? undefined : loadConfig(flags.config ?? CONFIG);
-  const log = openLog('warn');
+  // Who does not watch has one answer to come, and reads why it did not: no line about every attempt in between.
+  const log = openLog(onNote === undefined ? 'error' : 'warn');
   const key = await openOwnerKey(keyFileOf(flags, config), log);
   try {
     const { named, others, names } = agentsOf(flags, config, key.pubkey);

@@ -7,7 +7,7 @@
 export { isXOnly, publicKeyOf } from './curve.ts';
 export { eventIdOf, parseEvent, signEvent, signEventAs, verifyEvent } from './event.ts';
 export type { EventTemplate, Tag, UnverifiedEvent, VerifiedEvent } from './event.ts';
-export { channelOf, destinationOf, firstValue, mentions, mentionsOf, replyTags, threadOf } from './tags.ts';
+export { channelOf, destinationOf, firstValue, mentions, mentionsOf, OWN_MARK, replyTags, threadOf } from './tags.ts';
 export type { ThreadPlace } from './tags.ts';
 export { filterToWire, matchesFilter, parseFilter } from './filter.ts';
 export type { Filter } from './filter.ts';

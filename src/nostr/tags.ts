@@ -6,6 +6,9 @@ import { asChannelId, asEventId } from '../model/index.ts';
 import type { ChannelId, EventId } from '../model/index.ts';
 import type { Tag } from './event.ts';
 
+/** The tag on everything that skep writes for itself: it wakes no agent, ours or a sibling's. */
+export const OWN_MARK = 'skep';
+
 /** Where an event hangs: at the top of its channel, or below `root` in answer to `parent`. */
 export type ThreadPlace =
   | { readonly at: 'top' }

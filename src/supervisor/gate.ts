@@ -9,7 +9,7 @@
  */
 import { CARD_KIND, parseCard } from '../cards/index.ts';
 import type { Pubkey } from '../model/index.ts';
-import { mentions, WAKING_KINDS } from '../nostr/index.ts';
+import { mentions, OWN_MARK, WAKING_KINDS } from '../nostr/index.ts';
 import type { VerifiedEvent } from '../nostr/index.ts';
 
 export type RespondTo = 'owner-only' | 'allowlist' | 'anyone' | 'nobody';
@@ -60,8 +60,6 @@ export type Admitted = { readonly pass: true; readonly hops: number } | { readon
 export const MAX_HOPS = 8;
 /** The same in a whole channel: a coordinator hands out many tasks, but a loop of new threads ends too. */
 export const MAX_CHANNEL_HOPS = 64;
-/** The tag on the notices that skep writes: they never wake an agent, ours or a sibling's. */
-const OWN_MARK = 'skep';
 
 export function sift(event: VerifiedEvent, settings: GateSettings): Sifted {
   if (event.pubkey === settings.agent) return { pass: false, reason: 'own' };

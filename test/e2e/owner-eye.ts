@@ -1,9 +1,9 @@
 /** What an owner's client sees of an agent at work: a stranger's NIP-AO client on nostr-tools, with the owner's key. */
 import * as nip44 from 'nostr-tools/nip44';
-import { finalizeEvent, getPublicKey, verifyEvent } from 'nostr-tools/pure';
-import type { Event, EventTemplate, VerifiedEvent } from 'nostr-tools/pure';
-import { Relay } from 'nostr-tools/relay';
+import { getPublicKey, verifyEvent } from 'nostr-tools/pure';
+import type { Event } from 'nostr-tools/pure';
 import { onTestFinished } from 'vitest';
+import { signedIn } from '../../src/cli/demo/signed-in.ts';
 import type { Stage } from './stage.ts';
 
 export interface SeenFrame {
@@ -22,18 +22,8 @@ export interface SeenFrame {
 /** The frames that come from now on, in order of arrival. */
 export async function openEye(stage: Stage): Promise<readonly SeenFrame[]> {
   const frames: SeenFrame[] = [];
-  const relay = new Relay(stage.running.relayUrl);
-  const sign = async (template: EventTemplate): Promise<VerifiedEvent> => finalizeEvent(template, stage.ownerKey);
-  const challenged = new Promise<void>((resolve) => {
-    relay.onauth = (template) => {
-      resolve();
-      return sign(template);
-    };
-  });
-  await relay.connect();
+  const relay = await signedIn(stage.running.relayUrl, stage.ownerKey);
   onTestFinished(() => { relay.close(); });
-  await challenged;
-  await relay.auth(sign);
   const key = nip44.getConversationKey(stage.ownerKey, stage.agent);
   await new Promise<void>((resolve) => {
     relay.subscribe([{ 'kinds': [24_200], '#p': [getPublicKey(stage.ownerKey)], 'since': Math.floor(Date.now() / 1000) - 300 }], {

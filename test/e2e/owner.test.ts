@@ -5,8 +5,8 @@
 import { nip44 } from 'nostr-tools';
 import { finalizeEvent, generateSecretKey } from 'nostr-tools/pure';
 import type { Event } from 'nostr-tools/pure';
-import { Relay } from 'nostr-tools/relay';
 import { afterEach, describe, expect, it } from 'vitest';
+import { signedIn } from '../../src/cli/demo/signed-in.ts';
 import { openStage } from './stage.ts';
 import type { Stage, StageOptions } from './stage.ts';
 
@@ -37,7 +37,7 @@ interface Desk {
 
 /** A connection of the owner's that listens to results and system messages. */
 async function deskOf(stage: Stage): Promise<Desk> {
-  const relay = await connected(stage, stage.ownerKey);
+  const relay = await signedIn(stage.running.relayUrl, stage.ownerKey);
   stage.closing.push(() => { relay.close(); });
   const results: unknown[] = [];
   const notices: Event[] = [];
@@ -71,20 +71,6 @@ async function deskOf(stage: Stage): Promise<Desk> {
   };
 }
 
-async function connected(stage: Stage, secretKey: Uint8Array): Promise<Relay> {
-  const relay = new Relay(stage.running.relayUrl);
-  const challenged = new Promise<void>((resolve) => {
-    relay.onauth = async (template) => {
-      resolve();
-      return finalizeEvent(template, secretKey);
-    };
-  });
-  await relay.connect();
-  await challenged;
-  await relay.auth(async (template) => finalizeEvent(template, secretKey));
-  return relay;
-}
-
 function ended({ notes }: Stage): readonly unknown[] {
   return notes.filter(({ type }) => type === 'turn_ended');
 }
@@ -100,7 +86,7 @@ describe('control frames', () => {
     const stage = await stageOf({ rules: [HOLD, REPLY] });
     const desk = await deskOf(stage);
     const strangerKey = generateSecretKey();
-    const stranger = await connected(stage, strangerKey);
+    const stranger = await signedIn(stage.running.relayUrl, strangerKey);
     stage.closing.push(() => { stranger.close(); });
     await holding(stage);
     const hostile = [

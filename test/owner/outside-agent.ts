@@ -5,13 +5,11 @@
 import { randomUUID } from 'node:crypto';
 import * as nip44 from 'nostr-tools/nip44';
 import { finalizeEvent, getPublicKey } from 'nostr-tools/pure';
-import type { Event, EventTemplate, VerifiedEvent } from 'nostr-tools/pure';
-import { Relay, useWebSocketImplementation } from 'nostr-tools/relay';
+import type { Event } from 'nostr-tools/pure';
+import type { Relay } from 'nostr-tools/relay';
 import { onTestFinished } from 'vitest';
-import WebSocket from 'ws';
+import { signedIn } from '../../src/cli/demo/signed-in.ts';
 import { Watch } from '../e2e/watch.ts';
-
-useWebSocketImplementation(WebSocket);
 
 export interface CardWords {
   readonly nonce?: string;
@@ -51,18 +49,8 @@ export class OutsideAgent {
   }
 
   static async connect(url: string, key: Uint8Array, owner: string): Promise<OutsideAgent> {
-    const relay = new Relay(url);
-    const sign = async (template: EventTemplate): Promise<VerifiedEvent> => finalizeEvent(template, key);
-    const challenged = new Promise<void>((resolve) => {
-      relay.onauth = (template) => {
-        resolve();
-        return sign(template);
-      };
-    });
-    await relay.connect();
+    const relay = await signedIn(url, key);
     onTestFinished(() => { relay.close(); });
-    await challenged;
-    await relay.auth(sign);
     const agent = new OutsideAgent(relay, key, owner);
     await new Promise<void>((resolve) => {
       relay.subscribe([{ kinds: [24200], '#p': [agent.pubkey], since: now() - 300 }], {

@@ -1,12 +1,9 @@
 /** A remote signer (NIP-46) that only knows its specification: nostr-tools over a real WebSocket. It holds the owner's key. */
 import * as nip44 from 'nostr-tools/nip44';
 import { finalizeEvent, generateSecretKey, getPublicKey } from 'nostr-tools/pure';
-import type { Event, EventTemplate, VerifiedEvent } from 'nostr-tools/pure';
-import { Relay, useWebSocketImplementation } from 'nostr-tools/relay';
+import type { Event, EventTemplate } from 'nostr-tools/pure';
 import { onTestFinished } from 'vitest';
-import WebSocket from 'ws';
-
-useWebSocketImplementation(WebSocket);
+import { signedIn } from '../../src/cli/demo/signed-in.ts';
 
 interface Answer {
   readonly result?: string;
@@ -26,18 +23,8 @@ export interface OutsideBunker {
 
 export async function openOutsideBunker(url: string, ownerKey: Uint8Array): Promise<OutsideBunker> {
   const key = generateSecretKey();
-  const relay = new Relay(url);
-  const auth = async (template: EventTemplate): Promise<VerifiedEvent> => finalizeEvent(template, key);
-  const challenged = new Promise<void>((resolve) => {
-    relay.onauth = (template) => {
-      resolve();
-      return auth(template);
-    };
-  });
-  await relay.connect();
+  const relay = await signedIn(url, key);
   onTestFinished(() => { relay.close(); });
-  await challenged;
-  await relay.auth(auth);
   const clients = new Set<string>();
   const bunker: OutsideBunker = { pubkey: getPublicKey(key), secret: 'one-time-word', asked: [], answers: (_method, _params, honest) => honest(), authUrl: undefined };
 

@@ -42,6 +42,15 @@ it('nothing to act on is exit code 13, no answer is 14, each with one line', asy
   expect(silent).toEqual({ code: 14, stdout: '', stderr: 'skep: the agent did not answer in time; the decision may still arrive\n' });
 }, PATIENCE_MS);
 
+it('says in one line that the relay is away, and nothing of its attempts', async () => {
+  const { relay, skep } = await openBox();
+  await relay.close();
+  for (const { code, stdout, stderr } of await Promise.all([skep('pending', '--json'), skep('cancel', CHANNEL)])) {
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toMatch(/^skep: [^\n]+\n$/);
+  }
+}, PATIENCE_MS);
+
 const HEX_KEY = '5'.repeat(64);
 
 it('bad input is one line and exit code 2, and no secret is repeated', async () => {

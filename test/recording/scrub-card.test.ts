@@ -44,4 +44,9 @@ describe('a card', () => {
     expect(textsOfCard(card)).toEqual(['nonce', 'session', '', 'Sweep the path', 'yes', 'Allow', 'no', 'Deny']);
     for (const other of ['{"v":1}', 'words', '{']) expect(cardIn(other)).toBeUndefined();
   });
+
+  it('is what the gate takes for one: a space that is none in JSON makes it a message', () => {
+    expect(cardIn(`\n${pendingContent(card)}`)).toBeDefined();
+    expect(cardIn(`\u{a0}${pendingContent(card)}`)).toBeUndefined();
+  });
 });

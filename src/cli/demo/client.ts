@@ -5,11 +5,9 @@
 import { decrypt, encrypt, getConversationKey } from 'nostr-tools/nip44';
 import { finalizeEvent, generateSecretKey, getPublicKey, verifyEvent } from 'nostr-tools/pure';
 import type { Filter } from 'nostr-tools/filter';
-import type { Event, EventTemplate, VerifiedEvent } from 'nostr-tools/pure';
-import { Relay, useWebSocketImplementation } from 'nostr-tools/relay';
-import WebSocket from 'ws';
-
-useWebSocketImplementation(WebSocket);
+import type { Event } from 'nostr-tools/pure';
+import type { Relay } from 'nostr-tools/relay';
+import { signedIn } from './signed-in.ts';
 
 export interface Message {
   readonly content: string;
@@ -33,18 +31,7 @@ export class Client {
 
   /** Connects and authenticates (NIP-42). */
   static async connect(name: string, url: string, secretKey: Uint8Array = generateSecretKey()): Promise<Client> {
-    const relay = new Relay(url);
-    const sign = async (template: EventTemplate): Promise<VerifiedEvent> => finalizeEvent(template, secretKey);
-    const challenged = new Promise<void>((resolve) => {
-      relay.onauth = (template) => {
-        resolve();
-        return sign(template);
-      };
-    });
-    await relay.connect();
-    await challenged;
-    await relay.auth(sign);
-    return new Client(name, secretKey, relay);
+    return new Client(name, secretKey, await signedIn(url, secretKey));
   }
 
   /** Signs and publishes; resolves with the event once the relay has accepted it. */

@@ -15,7 +15,7 @@ export interface CardStandIns {
 
 /** The card that a message is, as the gate reads it. */
 export function cardIn(content: string): ParsedCard | undefined {
-  const parsed = content.trimStart().startsWith('{') ? parseCard(content.trim()) : undefined;
+  const parsed = content.trimStart().startsWith('{') ? parseCard(content) : undefined;
   return parsed?.ok === true ? parsed.card : undefined;
 }
 

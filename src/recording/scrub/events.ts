@@ -5,7 +5,7 @@
 import type { TurnEvent } from '../../../compiler/index.ts';
 import { seconds } from '../../model/index.ts';
 import type { EventId } from '../../model/index.ts';
-import { signEvent } from '../../nostr/index.ts';
+import { OWN_MARK, signEvent } from '../../nostr/index.ts';
 import type { VerifiedEvent } from '../../nostr/index.ts';
 import type { OwnerCommand } from '../../supervisor/index.ts';
 import { Book } from './book.ts';
@@ -17,7 +17,7 @@ const NO_AUX = new Uint8Array(32);
 const START_SEC = 1_700_000_000;
 /** Names of tags that decide something, or are of no interest to anyone. Another's name is text. */
 const TAG_NAMES: ReadonlySet<string> = new Set([
-  'skep', 'auth', 'client', 'imeta', 'emoji', 'subject', 'alt', 'expiration', 'title', 'name', 'about', 'hidden', 'mention',
+  OWN_MARK, 'auth', 'client', 'imeta', 'emoji', 'subject', 'alt', 'expiration', 'title', 'name', 'about', 'hidden', 'mention',
 ]);
 const MARKERS: ReadonlySet<string> = new Set(['', 'root', 'reply', 'mention']);
 
