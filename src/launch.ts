@@ -155,7 +155,7 @@ function agentOptions(
     processes: agent.processes,
     cwd: agent.cwd,
     ...(agent.instructions === undefined ? {} : { instructions: agent.instructions }),
-    ...(agent.observe !== 'off' && { observation: { livenessMs: agent.livenessMs, packed: agent.observe === 'batch' } }),
+    ...(agent.observe !== 'off' && { observation: { livenessMs: agent.livenessMs, packed: agent.observe === 'batch', program: { command, args } } }),
     dialect: agent.adapter.dialect,
     permission: { policy: agent.permission, askMs: agent.askTimeoutMs },
     plan: (credential) => {

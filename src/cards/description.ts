@@ -5,9 +5,9 @@
  * A card stands in the thread for every member to read: what has the form or the name of a secret is replaced, before
  * anything is cut. Characters that hide or turn text are shown as escapes: an owner decides by what they read.
  */
+import { isSecretName, REDACTED, veiled } from '../model/index.ts';
 import { CARD_LIMITS } from './card.ts';
 import { shortenEnd, shortenToBytes, utf8Bytes } from './text.ts';
-import { isSecretName, REDACTED, veiled } from './veil.ts';
 
 type Members = Readonly<Record<string, unknown>>;
 

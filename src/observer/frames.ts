@@ -41,6 +41,32 @@ const MAX_NOISE = 2_000;
 /** What we ask an agent: rare, and each the frame of what follows. All else an agent could bring about without end. */
 const WEIGHTY: ReadonlySet<string> = new Set(['initialize', 'session/new', 'session/load', 'session/prompt', 'session/cancel']);
 
+/** How an agent is run. `agentCommand` and `agentArgs` must hold no secret any more. */
+export interface HarnessSetup {
+  readonly relayUrl: string;
+  readonly agentCommand: string;
+  readonly agentArgs: readonly string[];
+  /** Its process slots. */
+  readonly parallelism: number;
+}
+
+/** `waking`: no process is ready, and one is started or will be; `failed`: none can be started for some minutes. */
+export interface RuntimeState {
+  readonly lifecycle: 'waking' | 'ready' | 'failed';
+  /** Of `failed`. */
+  readonly error?: string;
+}
+
+/** Once for an agent in a run, as Buzz has it. Only who is told frames can read it, so the relay observes. */
+export function harnessStarted({ relayUrl, agentCommand, agentArgs, parallelism }: HarnessSetup): Told {
+  return lifecycle('harness_started', { relayUrl, agentCommand, agentArgs, parallelism, relayObserver: true });
+}
+
+/** The nonce is of Buzz's own launcher, which starts no agent of ours. */
+export function runtimeLifecycle(pubkey: string, relayUrl: string, { lifecycle: state, error }: RuntimeState): Told {
+  return lifecycle('managed_agent_runtime_lifecycle', { pubkey, relayUrl, startNonce: null, lifecycle: state, error: error?.toWellFormed() ?? null });
+}
+
 export function turnStarted(triggeringEventIds: readonly string[]): Told {
   return lifecycle('turn_started', { source: 'channel', triggeringEventIds });
 }

@@ -3,8 +3,9 @@
  * in: facts of a turn, lines of the conversation. out: frames without their place, which the supervisor knows. Pure.
  */
 export {
-  agentInitialized, lineFrame, promptDelivered, sessionConfigured, sessionResolved, turnCompleted, turnFailed, turnLiveness, turnStarted,
+  agentInitialized, harnessStarted, lineFrame, promptDelivered, runtimeLifecycle, sessionConfigured, sessionResolved, turnCompleted, turnFailed,
+  turnLiveness, turnStarted,
 } from './frames.ts';
-export type { Delivery, Line, Told, TurnFailure } from './frames.ts';
+export type { Delivery, Line, RuntimeState, Told, TurnFailure } from './frames.ts';
 export { secretFilter } from './secrets.ts';
 export type { SecretFilter } from './secrets.ts';

@@ -38,7 +38,12 @@ export interface AgentOptions {
   readonly log: Log;
   readonly observe: Observer;
   /** What the owner is told of the agent at work; absent: nothing. */
-  readonly observation?: { readonly livenessMs: number; readonly packed: boolean };
+  readonly observation?: {
+    readonly livenessMs: number;
+    readonly packed: boolean;
+    /** What its processes are started as. */
+    readonly program: { readonly command: string; readonly args: readonly string[] };
+  };
   /** Where a recorder listens. */
   readonly tape?: Tape;
   /** Every agent of this supervisor, by pubkey: known to be agents without asking a relay. */

@@ -85,6 +85,11 @@ export class Observation {
     if (introduction !== undefined) this.#tell(agentIndex, introduction, {});
   }
 
+  /** A frame of the agent as a whole, and of none of its processes. */
+  tellOfAgent({ kind, payload, rank }: Told): void {
+    this.#options.link.tell({ kind, payload: this.#clean(payload), rank });
+  }
+
   /** A text for the owner, without what no present process may be heard to say. */
   clean(text: string): string {
     return this.#clean(text);

@@ -9,6 +9,7 @@ import type { AgentOptions } from './agent-options.ts';
 import type { Life } from './life.ts';
 import type { Observation } from './observation.ts';
 import type { Permissions } from './permissions.ts';
+import { RuntimeWatch } from './runtime-watch.ts';
 import { Slot } from './slot.ts';
 import type { SlotChange } from './slot.ts';
 import type { AgentSnapshot } from './snapshot.ts';
@@ -23,14 +24,18 @@ export interface FreeProcess {
 
 export class Pool {
   readonly #slots: readonly Slot[];
+  readonly #runtime: RuntimeWatch;
 
   constructor(options: AgentOptions, permissions: Permissions, onChange: (change: SlotChange) => void, observation?: Observation) {
     const { version, link, steadyClock: clock, random, log, store, plan, dialect } = options;
+    const runtime = new RuntimeWatch(options, observation, () => this.#slots.map(({ phase }) => phase));
+    this.#runtime = runtime;
     const newSlot = (_: unknown, index: number): Slot => new Slot({
       version, link, clock, random, log, store, plan, dialect, permission: permissions.desk(index),
       ...(observation && { tap: (env) => observation.tap(index, env) }),
       onChange(change) {
         if (change.type === 'started') observation?.started(index);
+        runtime.changed(change);
         tell(change, options);
         onChange(change);
       },
@@ -39,6 +44,7 @@ export class Pool {
   }
 
   open(onFatal: (error: unknown) => void): void {
+    this.#runtime.opened();
     for (const slot of this.#slots) slot.open(onFatal);
   }
 

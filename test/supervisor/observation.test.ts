@@ -10,7 +10,10 @@ import { HandClock } from './hand-clock.ts';
 import type { VerifiedEvent } from '../../src/nostr/index.ts';
 import { channel, entryOf, message } from './people.ts';
 
-const OBSERVED = { observation: { livenessMs: 10_000, packed: false } };
+const PROGRAM = { command: 'agent', args: ['--api-key', 'hunter2hunter2', '--url=https://me:hunter3hunter3@host/'] };
+const OBSERVED = { observation: { livenessMs: 10_000, packed: false, program: PROGRAM } };
+
+const OF_THE_WHOLE = ['harness_started', 'managed_agent_runtime_lifecycle'];
 
 function bench(options: BenchOptions = {}): Bench {
   return openBench({ ...options, ...OBSERVED });
@@ -56,7 +59,7 @@ describe('a turn', () => {
     expect(told(at, 'session_resolved').map(({ payload }) => (JSON.parse(payload) as { isNewSession: boolean }).isNewSession)).toEqual([true, false]);
     expect(told(at, 'prompt_context_delivery')).toHaveLength(2);
     expect(told(at, 'agent_initialized')).toHaveLength(1);
-    expect(at.link.told.every(({ agentIndex }) => agentIndex === 0)).toBe(true);
+    expect(at.link.told.filter(({ kind }) => !OF_THE_WHOLE.includes(kind)).every(({ agentIndex }) => agentIndex === 0)).toBe(true);
   });
 
   it('that fails says how: an error of the agent', async () => {
@@ -145,6 +148,42 @@ describe('a turn', () => {
     await at.hear(mention('one'));
     await at.nth('turn_ended');
     expect(at.link.told).toEqual([]);
+  });
+});
+
+describe('an agent as a whole', () => {
+  const states = (at: Bench): readonly unknown[] => told(at, 'managed_agent_runtime_lifecycle').map(({ payload }) => {
+    const { lifecycle, error } = JSON.parse(payload) as { lifecycle: string; error: unknown };
+    return error === null ? lifecycle : [lifecycle, error];
+  });
+
+  it('is told once as it is run, without the secrets of its command line, and as waking and ready', async () => {
+    const at = bench({ processes: 2 });
+    await at.nth('process_started', 2);
+    expect(told(at, 'harness_started').map(({ payload, ...place }) => [JSON.parse(payload) as unknown, place])).toEqual([[{
+      relayUrl: 'ws://127.0.0.1:1', agentCommand: 'agent', agentArgs: ['--api-key', '<redacted>', '--url=https://me:<redacted>@host/'],
+      parallelism: 2, relayObserver: true,
+    }, { kind: 'harness_started', rank: 'lifecycle' }]]);
+    expect(states(at)).toEqual(['waking', 'ready']);
+    expect(JSON.parse(told(at, 'managed_agent_runtime_lifecycle')[0]?.payload ?? '')).toMatchObject({ pubkey: at.link.pubkey, relayUrl: 'ws://127.0.0.1:1', startNonce: null });
+  });
+
+  it('is told as waking while its only process is another, and as failed, with the cause, when none can be had', async () => {
+    const at = bench({ script: { rules: [{ do: [{ die: 7 }] }] } });
+    await at.nth('process_started');
+    at.command = '/nowhere/agent';
+    await at.hear(mention('one'));
+    await at.nth('process_ended');
+    at.clock.push(2_000);
+    await at.until(() => states(at).length === 4);
+    expect(states(at)).toEqual(['waking', 'ready', 'waking', ['failed', "/nowhere/agent: no such program on the agent's PATH"]]);
+  });
+
+  it('is told nothing of a stop', async () => {
+    const at = bench();
+    await at.nth('process_started');
+    await at.agent.stop(0);
+    expect(states(at)).toEqual(['waking', 'ready']);
   });
 });
 

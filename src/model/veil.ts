@@ -1,9 +1,9 @@
 /**
- * Takes the values of secrets out of a command or a title before a whole channel reads it: what stands behind a name that
- * says it is one, a password in an address, and whatever has the form of a key. Linear in the text. What no rule knows
- * for a secret is left.
+ * Takes the values of secrets out of a command or a title before others read it: what stands behind a name that says it
+ * is one, a password in an address, and whatever has the form of a key. Linear in the text. What no rule knows for a
+ * secret is left.
  */
-import { excerpt } from '../model/index.ts';
+import { excerpt } from './excerpt.ts';
 
 export const REDACTED = '<redacted>';
 /** More than any request has: the frame that carries it is shorter. */
@@ -13,6 +13,16 @@ const WHOLE = 1_000_000;
 export function veiled(text: string): string {
   const placeless = text.replace(USER_PASSWORD, REDACTED).replace(LONE_USER, REDACTED).replace(LOGIN, REDACTED);
   return excerpt(withoutNamed(placeless), WHOLE);
+}
+
+/** The arguments of a program, each by itself; a secret may stand behind its flag as the next one. */
+export function veiledArguments(args: readonly string[]): readonly string[] {
+  return args.map((argument, index) => {
+    const before = args[index - 1] ?? '';
+    if (/^--?[a-z]/i.test(before) && !before.includes('=') && isSecretName(before) && !argument.startsWith('-')) return REDACTED;
+    const pair = veiled(`${before} ${argument}`);
+    return pair.startsWith(`${before} `) ? pair.slice(before.length + 1) : veiled(argument);
+  });
 }
 
 export function isSecretName(name: string): boolean {
