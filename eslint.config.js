@@ -4,9 +4,10 @@ import tseslint from 'typescript-eslint';
 /** Pure rooms: no clock, chance, input, output or process. test/house/purity.test.ts watches their imports. */
 const PURE = [
   'compiler/**/*.ts', 'src/model/**/*.ts', 'src/nostr/**/*.ts', 'src/broker/wire/**/*.ts', 'src/cards/**/*.ts', 'src/owner/view/**/*.ts',
-  'src/persona/**/*.ts',
+  'src/persona/**/*.ts', 'src/metrics/**/*.ts',
   'src/permission/{admission,answer,decision,entry,policy}.ts',
   'src/**/machine.ts', 'src/**/*-machine.ts', 'src/supervisor/gate.ts', 'src/supervisor/settle.ts',
+  'src/supervisor/inbox/{ready,state}.ts',
 ];
 const IMPURE_GLOBALS = [
   'process', 'setTimeout', 'setInterval', 'setImmediate', 'queueMicrotask', 'performance', 'fetch', 'console', 'crypto',

@@ -16,5 +16,5 @@ export type { Considered } from './intake.ts';
 export { Inbox } from './inbox/inbox.ts';
 export type { InboxMove } from './inbox/inbox.ts';
 export type { Arrival, SentTurn, Tape } from './tape.ts';
-export { nextReadyAt } from './inbox/machine.ts';
+export { nextReadyAt } from './inbox/ready.ts';
 export type { Ending, InboxCommand, InboxInput, Save } from './inbox/machine.ts';

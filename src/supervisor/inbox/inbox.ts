@@ -7,9 +7,11 @@ import type { AgentLink } from '../../broker/index.ts';
 import type { Clock, Milliseconds } from '../../model/index.ts';
 import type { Store } from '../../store/index.ts';
 import type { InboxSettings } from './entry.ts';
-import { emptyInbox, isEmptyInbox, stepInbox } from './machine.ts';
-import type { InboxCommand, InboxInput, InboxState } from './machine.ts';
+import { stepInbox } from './machine.ts';
+import type { InboxCommand, InboxInput } from './machine.ts';
 import { saveStatement } from './rows.ts';
+import { emptyInbox, isEmptyInbox } from './state.ts';
+import type { InboxState } from './state.ts';
 import { takeUpInbox } from './take-up.ts';
 
 export interface InboxOptions {

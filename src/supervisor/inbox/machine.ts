@@ -13,25 +13,15 @@
  * `cancelled` (the owner wants a channel's turns no more): dispatched → done, and its turn is cut short. `commanded` (an
  * owner's command): a row that is done from the beginning. Neither touches what waits.
  *
- * Coalescing (compiler spec, "Queue dispatch is the authority boundary"): a turn takes contiguous entries at the head of
- * a lane with the same signing author and the same destination. One turn in flight a lane; oldest first across lanes.
+ * Which entries a turn takes, and when, is `ready.ts`.
  */
 import { later, unreachable } from '../../model/index.ts';
 import type { ChannelId, EventId, Milliseconds } from '../../model/index.ts';
-import { GATHER_CAP, MAX_ATTEMPTS, MAX_BATCH, MAX_PENDING, retryDelayMs } from './entry.ts';
-import type { Batch, Entry, InboxSettings } from './entry.ts';
-
-interface Lane {
-  readonly queue: readonly Entry[];
-  readonly inFlight?: Batch;
-  /** What becomes of the events of the turn in flight is decided and saved, whatever the turn comes to. */
-  readonly decided?: boolean;
-}
-
-export interface InboxState {
-  readonly settings: InboxSettings;
-  readonly lanes: ReadonlyMap<string, Lane>;
-}
+import { MAX_ATTEMPTS, retryDelayMs } from './entry.ts';
+import type { Batch, Entry } from './entry.ts';
+import { arrival, headBatch, readyAt, takeable } from './ready.ts';
+import { enqueue, holds, overflowing, withLane, without } from './state.ts';
+import type { InboxState, Lane } from './state.ts';
 
 /** How a turn ended, as far as its events are concerned. `reason` is for people and the row; never a payload. */
 export type Ending =
@@ -83,10 +73,6 @@ export interface InboxStep {
   readonly commands: readonly InboxCommand[];
 }
 
-export function emptyInbox(settings: InboxSettings): InboxState {
-  return { settings, lanes: new Map() };
-}
-
 export function stepInbox(state: InboxState, input: InboxInput, now: Milliseconds): InboxStep {
   switch (input.type) {
     case 'accepted':
@@ -108,44 +94,6 @@ export function stepInbox(state: InboxState, input: InboxInput, now: Millisecond
   }
 }
 
-/** When `take` may find something it does not find now: the earliest gather or back-off to pass; undefined for never. */
-export function nextReadyAt(state: InboxState): Milliseconds | undefined {
-  const times = takeable(state).map(([, lane]) => readyAt(headBatch(lane.queue), lane.queue, state.settings));
-  return times.length === 0 ? undefined : times.reduce((least, time) => (time < least ? time : least));
-}
-
-/** Nothing waits, and no turn is under way. */
-export function isEmptyInbox({ lanes }: InboxState): boolean {
-  return lanes.size === 0;
-}
-
-/** Entries that wait and entries in a turn. */
-export function inboxCounts(state: InboxState): { readonly queued: number; readonly dispatched: number } {
-  let queued = 0;
-  let dispatched = 0;
-  for (const lane of state.lanes.values()) {
-    queued += lane.queue.length;
-    dispatched += lane.inFlight?.entries.length ?? 0;
-  }
-  return { queued, dispatched };
-}
-
-/** Events of a channel that wait or are in a turn: messages to be answered, and so no history yet. */
-export function heldEvents(state: InboxState, channelId: ChannelId): ReadonlySet<EventId> {
-  const held = new Set<EventId>();
-  for (const lane of state.lanes.values()) {
-    for (const entry of [...lane.queue, ...(lane.inFlight?.entries ?? [])]) {
-      if (entry.channelId === channelId) held.add(entry.eventId);
-    }
-  }
-  return held;
-}
-
-/** The entry that has waited longest. */
-export function oldestWaiting(state: InboxState): Entry | undefined {
-  return oldestOf([...state.lanes.values()].flatMap((lane) => lane.queue.slice(0, 1)));
-}
-
 function accept(state: InboxState, entry: Entry): InboxStep {
   if (holds(state.lanes.get(entry.lane), entry.eventId)) return { state, commands: [] };
   const next = enqueue(state, entry);
@@ -154,13 +102,6 @@ function accept(state: InboxState, entry: Entry): InboxStep {
   if (oldest === undefined) return { state: next, commands };
   commands.push({ type: 'save', save: { change: 'dead', eventId: oldest.eventId, outcome: 'overflow' } });
   return { state: without(next, oldest), commands };
-}
-
-/** The oldest waiting entry of a channel that has more than it may. */
-function overflowing(state: InboxState, channelId: ChannelId): Entry | undefined {
-  const queues = [...state.lanes.values()].map((lane) => lane.queue).filter((queue) => queue[0]?.channelId === channelId);
-  if (queues.reduce((sum, queue) => sum + queue.length, 0) <= MAX_PENDING) return undefined;
-  return oldestOf(queues.flatMap((queue) => queue.slice(0, 1)));
 }
 
 function take(state: InboxState, turnId: string, now: Milliseconds): InboxStep {
@@ -281,73 +222,4 @@ function cancel(state: InboxState, { channelId, outcome }: Extract<InboxInput, {
     next = withLane(next, key, { ...lane, decided: true });
   }
   return { state: next, commands };
-}
-
-/**
- * The longest run at the head of a lane with one author and one destination. A turn that was cut short comes back by
- * itself: each message is the instruction of a turn, and none is only a part of another's ambient context.
- */
-function headBatch(queue: readonly Entry[]): readonly Entry[] {
-  const [head] = queue;
-  if (head === undefined) return [];
-  const end = queue.findIndex((entry) =>
-    entry.author !== head.author || entry.destination !== head.destination || entry.interrupted !== head.interrupted);
-  return queue.slice(0, Math.min(end === -1 ? queue.length : end, MAX_BATCH));
-}
-
-/**
- * When a head batch may become a turn. Only a thread can gather: a top-level message is its own destination, so
- * nothing can join it and waiting would only cost. A batch that something else follows, or that is full, is complete.
- */
-function readyAt(batch: readonly Entry[], queue: readonly Entry[], settings: InboxSettings): Milliseconds {
-  const first = batch[0];
-  const last = batch.at(-1);
-  if (first === undefined || last === undefined) throw new TypeError('readyAt: expected a batch');
-  const backoff = batch.reduce((latest, entry) => (entry.notBeforeMs > latest ? entry.notBeforeMs : latest), first.notBeforeMs);
-  const complete = queue.length > batch.length || batch.length >= MAX_BATCH;
-  const alone = first.destination === first.eventId;
-  if (complete || alone || last.attempts > 0) return backoff;
-  const quiet = later(last.receivedAtMs, settings.gatherMs);
-  const patience = later(first.receivedAtMs, settings.gatherMs * GATHER_CAP);
-  const gathered = quiet < patience ? quiet : patience;
-  return gathered > backoff ? gathered : backoff;
-}
-
-function takeable(state: InboxState): readonly (readonly [string, Lane])[] {
-  return [...state.lanes].filter(([, lane]) => lane.inFlight === undefined && lane.queue.length > 0);
-}
-
-function arrival(lane: Lane): number {
-  return lane.queue[0]?.receivedAtMs ?? Number.POSITIVE_INFINITY;
-}
-
-function holds(lane: Lane | undefined, eventId: EventId): boolean {
-  const entries = [...(lane?.queue ?? []), ...(lane?.inFlight?.entries ?? [])];
-  return entries.some((entry) => entry.eventId === eventId);
-}
-
-function oldestOf(entries: readonly Entry[]): Entry | undefined {
-  return entries.reduce<Entry | undefined>(
-    (oldest, entry) => (oldest !== undefined && oldest.receivedAtMs <= entry.receivedAtMs ? oldest : entry),
-    undefined,
-  );
-}
-
-function enqueue(state: InboxState, entry: Entry): InboxState {
-  const lane = state.lanes.get(entry.lane) ?? { queue: [] };
-  return withLane(state, entry.lane, { ...lane, queue: [...lane.queue, entry] });
-}
-
-function without(state: InboxState, goes: Entry): InboxState {
-  const lane = state.lanes.get(goes.lane);
-  if (lane === undefined) return state;
-  return withLane(state, goes.lane, { ...lane, queue: lane.queue.filter((entry) => entry !== goes) });
-}
-
-/** A lane with nothing in it is forgotten: under the thread policy there is no end of them. */
-function withLane(state: InboxState, key: string, lane: Lane): InboxState {
-  const lanes = new Map(state.lanes);
-  if (lane.queue.length === 0 && lane.inFlight === undefined) lanes.delete(key);
-  else lanes.set(key, lane);
-  return { ...state, lanes };
 }

@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { emptyInbox, heldEvents, inboxCounts, nextReadyAt, stepInbox } from '../../../src/supervisor/inbox/machine.ts';
-import type { Ending, InboxCommand, InboxInput, InboxState } from '../../../src/supervisor/inbox/machine.ts';
+import { stepInbox } from '../../../src/supervisor/inbox/machine.ts';
+import type { Ending, InboxCommand, InboxInput } from '../../../src/supervisor/inbox/machine.ts';
+import { nextReadyAt } from '../../../src/supervisor/inbox/ready.ts';
+import { emptyInbox, heldEvents, inboxCounts } from '../../../src/supervisor/inbox/state.ts';
+import type { InboxState } from '../../../src/supervisor/inbox/state.ts';
 import { MAX_ATTEMPTS, MAX_BATCH, MAX_PENDING } from '../../../src/supervisor/inbox/entry.ts';
 import type { Batch, Entry } from '../../../src/supervisor/inbox/entry.ts';
 import { channel, entryOf, friend, inThread, message, ms, otherChannel, owner, someRoot } from '../people.ts';

@@ -7,7 +7,8 @@ import { milliseconds } from '../../../src/model/index.ts';
 import { MAX_ATTEMPTS } from '../../../src/supervisor/inbox/entry.ts';
 import type { Entry } from '../../../src/supervisor/inbox/entry.ts';
 import { stepInbox } from '../../../src/supervisor/inbox/machine.ts';
-import type { InboxCommand, InboxInput, InboxState, InboxStep } from '../../../src/supervisor/inbox/machine.ts';
+import type { InboxCommand, InboxInput, InboxStep } from '../../../src/supervisor/inbox/machine.ts';
+import type { InboxState } from '../../../src/supervisor/inbox/state.ts';
 import { entryOf, friend, inThread, message, otherChannel, owner, someRoot } from '../people.ts';
 import type { Person } from '../people.ts';
 import { walk } from './world.ts';
@@ -22,9 +23,9 @@ const there = { channelId: otherChannel, lane: otherChannel };
 const tired = { attempts: MAX_ATTEMPTS - 1 };
 
 const CASTS = {
+  'two threads of one channel': { left: [], coming: [spoken(owner, 0, { lane: 'one' }), spoken(owner, 1, { lane: 'one' }), spoken(friend, 2, { lane: 'two' })] },
   'two authors in one lane, and another lane': { left: [], coming: [spoken(owner, 0), spoken(friend, 1), spoken(owner, 2, there)] },
   'two messages of one author, and another lane': { left: [], coming: [spoken(owner, 0), spoken(owner, 1), spoken(friend, 2, there)] },
-  'two threads of one channel': { left: [], coming: [spoken(owner, 0, { lane: 'one' }), spoken(owner, 1, { lane: 'one' }), spoken(friend, 2, { lane: 'two' })] },
   'a message that failed often, and two that come': { left: [spoken(owner, 0, tired)], coming: [spoken(owner, 1), spoken(friend, 2, there)] },
 } as const satisfies Readonly<Record<string, Cast>>;
 
@@ -127,6 +128,34 @@ const FAULTS: Readonly<Record<string, Step>> = {
     stepInbox(state, input.type === 'restored' ? { ...input, answered: new Set() } : input, now),
   'takes what was in flight for answered': (state, input, now) =>
     stepInbox(state, input.type === 'restored' ? { ...input, answered: new Set(input.stranded.map(({ turnId }) => turnId)) } : input, now),
+  'cancels without a done row': commanding((commands, input) => commands.filter((command) => input.type !== 'cancelled' || !isSave(command, 'done'))),
+  'lets a cancelled turn go on': commanding((commands, input) => commands.filter((command) => input.type !== 'cancelled' || command.type !== 'cut_short')),
+  'cancels as if the channel were left': (state, input, now) =>
+    stepInbox(state, input.type === 'cancelled' ? { type: 'left', channelId: input.channelId } : input, now),
+  'cancels a turn of another channel': (state, input, now) => {
+    const [flying] = [...state.lanes.values()].flatMap(({ inFlight }) => inFlight ?? []);
+    return stepInbox(state, input.type === 'cancelled' && flying !== undefined ? { ...input, channelId: flying.channelId } : input, now);
+  },
+  'cancels one turn of a channel where there are two': (state, input, now) => {
+    const step = stepInbox(state, input, now);
+    const [cut] = step.commands.filter((command) => command.type === 'cut_short');
+    return input.type === 'cancelled' ? { ...step, commands: step.commands.filter((command) => command.type !== 'cut_short' || command === cut) } : step;
+  },
+  'prompts again what was cancelled': (state, input, now) => {
+    const undecided = lanesOf(state, (lane) => ({ ...lane, decided: false }));
+    return stepInbox(input.type === 'finished' ? undecided : state, input, now);
+  },
+  'takes a cancel for the end of the turn': (state, input, now) => {
+    const step = stepInbox(state, input, now);
+    const over = new Map([...step.state.lanes].map(([key, { queue }]) => [key, { queue }]));
+    return input.type === 'cancelled' ? { ...step, state: { ...step.state, lanes: over } } : step;
+  },
+  'cancels what waits, too': (state, input, now) => {
+    const step = stepInbox(state, input, now);
+    if (input.type !== 'cancelled') return step;
+    const waiting = [...state.lanes.values()].flatMap(({ queue }) => queue).filter(({ channelId }) => channelId === input.channelId);
+    return { ...step, commands: [...step.commands, ...waiting.map(({ eventId }): InboxCommand => ({ type: 'save', save: { change: 'done', eventId, outcome: '' } }))] };
+  },
   'loses what was in flight': (state, input, now) =>
     stepInbox(state, input.type === 'restored' ? { ...input, stranded: [] } : input, now),
 };

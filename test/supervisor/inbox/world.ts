@@ -6,8 +6,10 @@ import { later, milliseconds } from '../../../src/model/index.ts';
 import type { ChannelId, EventId, Milliseconds } from '../../../src/model/index.ts';
 import { MAX_ATTEMPTS } from '../../../src/supervisor/inbox/entry.ts';
 import type { Batch, Entry } from '../../../src/supervisor/inbox/entry.ts';
-import { emptyInbox, nextReadyAt } from '../../../src/supervisor/inbox/machine.ts';
-import type { Ending, InboxCommand, InboxInput, InboxState, InboxStep, Save } from '../../../src/supervisor/inbox/machine.ts';
+import type { Ending, InboxCommand, InboxInput, InboxStep, Save } from '../../../src/supervisor/inbox/machine.ts';
+import { nextReadyAt } from '../../../src/supervisor/inbox/ready.ts';
+import { emptyInbox } from '../../../src/supervisor/inbox/state.ts';
+import type { InboxState } from '../../../src/supervisor/inbox/state.ts';
 
 export type Step = (state: InboxState, input: InboxInput, now: Milliseconds) => InboxStep;
 
@@ -26,15 +28,18 @@ export interface World {
   readonly out: readonly Batch[];
   /** Events of a channel that the agent has left since they came. */
   readonly banned: ReadonlySet<EventId>;
+  /** Events of turns that the owner wanted no more. */
+  readonly dropped: ReadonlySet<EventId>;
   readonly turns: number;
   readonly fails: number;
   readonly leaves: number;
+  readonly cancels: number;
   readonly crashes: number;
   readonly wrong: string | undefined;
 }
 
-/** What may happen in one history: enough for every pair of troubles to meet. */
-const BOUNDS = { turns: 3, fails: 2, leaves: 1, crashes: 1 } as const;
+/** What may happen in one history: enough for every pair of troubles to meet, and for no three beside the failures. */
+const BOUNDS = { turns: 3, fails: 2, leaves: 1, cancels: 1, crashes: 1, troubles: 2 } as const;
 const GATHER_MS = 200;
 const ROUGHLY_MS = 50;
 const DONE: Ending = { how: 'done', outcome: 'end_turn' };
@@ -85,8 +90,8 @@ export function walk(step: Step, cast: Cast): Walked {
 function begin(step: Step, { left }: Cast): World {
   const table = new Map(left.map((entry): [EventId, Row] => [entry.eventId, { entry, status: 'queued' }]));
   const world: World = {
-    state: emptyInbox({ gatherMs: GATHER_MS }), now: milliseconds(1_000), table, out: [], banned: new Set(),
-    turns: 0, fails: 0, leaves: 0, crashes: 0, wrong: undefined,
+    state: emptyInbox({ gatherMs: GATHER_MS }), now: milliseconds(1_000), table, out: [], banned: new Set(), dropped: new Set(),
+    turns: 0, fails: 0, leaves: 0, cancels: 0, crashes: 0, wrong: undefined,
   };
   return give(world, step, { type: 'restored', queued: left, stranded: [], answered: new Set() });
 }
@@ -109,8 +114,12 @@ function moves(world: World, step: Step, { coming }: Cast): readonly World[] {
     if (world.fails < BOUNDS.fails) next.push(ended({ ...world, fails: world.fails + 1 }, step, turnId, FAILURE));
   }
   next.push(give(world, step, { type: 'finished', turnId: 'of nobody', ending: DONE, jitter: 0.5 }));
+  if (world.leaves + world.cancels + world.crashes >= BOUNDS.troubles) return next;
   if (world.leaves < BOUNDS.leaves) {
     for (const channelId of new Set(known.map(({ entry }) => entry.channelId))) next.push(leave(world, step, channelId));
+  }
+  if (world.cancels < BOUNDS.cancels) {
+    for (const channelId of new Set(known.map(({ entry }) => entry.channelId))) next.push(cancel(world, step, channelId));
   }
   if (world.crashes < BOUNDS.crashes) next.push(crash(world, step, false), crash(world, step, true));
   return next;
@@ -133,14 +142,15 @@ function ended(world: World, step: Step, turnId: string, ending: Ending): World 
 }
 
 /** What an ending must have made of each event of its turn. */
-function endingWrong({ table, banned, now }: World, batch: Batch, ending: Ending): string | undefined {
+function endingWrong({ table, banned, dropped, now }: World, batch: Batch, ending: Ending): string | undefined {
   const attempts = Math.max(...batch.entries.map((entry) => entry.attempts)) + (ending.how === 'again' && ending.cause !== 'stop' ? 1 : 0);
   for (const { eventId, interrupted } of batch.entries) {
     const row = table.get(eventId);
     const isOver = ending.how === 'again' && attempts > MAX_ATTEMPTS;
-    const status = banned.has(eventId) || isOver ? 'dead' : ending.how === 'again' ? 'queued' : ending.how;
+    const said = ending.how === 'again' ? 'queued' : ending.how;
+    const status = dropped.has(eventId) ? 'done' : banned.has(eventId) || isOver ? 'dead' : said;
     if (row?.status !== status) return `a turn ended as ${ending.how} and its event is ${row?.status ?? 'lost'}`;
-    if (ending.how !== 'again' || status === 'dead') continue;
+    if (ending.how !== 'again' || status !== 'queued') continue;
     if (row.entry.attempts !== attempts) return `a ${ending.cause} was counted wrongly`;
     if (row.entry.interrupted !== (interrupted || ending.interrupted)) return 'a turn that was cut short does not say so';
     if (ending.cause === 'failure' && row.entry.notBeforeMs <= now) return 'a failure does not wait';
@@ -152,11 +162,29 @@ function leave(world: World, step: Step, channelId: ChannelId): World {
   const gone = [...world.table.values()].filter(({ entry, status }) => entry.channelId === channelId && (status === 'queued' || status === 'dispatched'));
   const banned = new Set([...world.banned, ...gone.map(({ entry }) => entry.eventId)]);
   const input: InboxInput = { type: 'left', channelId };
+  const wrong = cutWrong(world, step, input, false);
+  return blame(give({ ...world, banned, leaves: world.leaves + 1 }, step, input), wrong);
+}
+
+/** Done at once, whatever the turns come to; what waits is left alone. */
+function cancel(world: World, step: Step, channelId: ChannelId): World {
+  const input: InboxInput = { type: 'cancelled', channelId, outcome: 'cancelled' };
+  const gone = wantedIn(world, channelId).flatMap(({ entries }) => entries.map(({ eventId }) => eventId));
+  const after = give({ ...world, dropped: new Set([...world.dropped, ...gone]), cancels: world.cancels + 1 }, step, input);
+  const wrong = gone.every((id) => after.table.get(id)?.status === 'done') ? undefined : 'what was cancelled is not done';
+  return blame(after, cutWrong(world, step, input, true) ?? wrong);
+}
+
+/** Turns that are out in a channel, of which nothing was decided before their end. */
+function wantedIn({ out, banned, dropped }: World, channelId: ChannelId): readonly Batch[] {
+  return out.filter((batch) => batch.channelId === channelId && !batch.entries.some(({ eventId }) => banned.has(eventId) || dropped.has(eventId)));
+}
+
+function cutWrong(world: World, step: Step, input: Extract<InboxInput, { type: 'left' | 'cancelled' }>, gently: boolean): string | undefined {
   const { commands } = step(world.state, input, world.now);
-  const cut = commands.flatMap((command) => (command.type === 'cut_short' ? [command.turnId] : []));
-  const flying = world.out.filter((batch) => batch.channelId === channelId).map(({ turnId }) => turnId);
-  const after = give({ ...world, banned, leaves: world.leaves + 1 }, step, input);
-  return blame(after, cut.sort().join() === flying.sort().join() ? undefined : 'the turns of a channel that was left are not those that are cut short');
+  const cut = commands.flatMap((command) => (command.type === 'cut_short' ? [`${command.turnId} ${String(command.gently)}`] : []));
+  const expected = wantedIn(world, input.channelId).map(({ turnId }) => `${turnId} ${String(gently)}`);
+  return cut.sort().join() === expected.sort().join() ? undefined : `the turns of a channel that was ${input.type} are not those that are cut short`;
 }
 
 /** The process dies and starts again on its table; what was out is gone. */
@@ -230,7 +258,7 @@ function dispatchWrong({ table, out, banned, now }: World, batch: Batch): string
 }
 
 /** What must hold between two inputs: the table, as a crash would restore it, is what the machine holds. */
-function standing({ state, table, out, banned }: World): string | undefined {
+function standing({ state, table, out, banned, dropped }: World): string | undefined {
   const { queued, stranded } = rowsOf(table);
   const waiting = [...state.lanes.values()].flatMap(({ queue }) => queue);
   const flying = [...state.lanes.values()].flatMap(({ inFlight }) => inFlight ?? []);
@@ -238,8 +266,9 @@ function standing({ state, table, out, banned }: World): string | undefined {
   if (new Set(ids).size !== ids.length) return 'an event is in two places';
   if (linesOf(waiting) !== linesOf(queued)) return `the table holds other waiting events than the machine: ${linesOf(queued)} instead of ${linesOf(waiting)}`;
   const turns = (batches: readonly Batch[]): string => batches.map(({ turnId, entries }) => `${turnId}:${entries.map(({ eventId }) => eventId).sort().join()}`).sort().join(' ');
-  // A turn in a channel that was left ends as dead, whether its rows say so already or not.
-  const wanted = (batches: readonly Batch[]): readonly Batch[] => batches.filter(({ entries: [first] }) => !banned.has(first.eventId));
+  // A turn in a channel that was left ends as dead, whether its rows say so already or not; one that was cancelled is done.
+  const wanted = (batches: readonly Batch[]): readonly Batch[] =>
+    batches.filter(({ entries: [first] }) => !banned.has(first.eventId) && !dropped.has(first.eventId));
   if (turns(wanted(flying)) !== turns(wanted(stranded))) return 'the table holds other turns than the machine';
   if (turns(flying) !== turns(out)) return 'the machine holds other turns than are out';
   if (waiting.some(({ attempts }) => attempts > MAX_ATTEMPTS)) return 'an event is tried without end';
@@ -283,13 +312,19 @@ function blame(world: World, wrong: string | undefined): World {
 
 /**
  * Equal worlds have equal names. Of a time counts what is left of its wait, roughly: arrivals a few milliseconds earlier
- * or later are the same world. The order of arrival is the table's.
+ * or later are the same world. The order of arrival is the table's. What is over is over, however it ended and whatever
+ * was decided of it, once no turn is out with it.
  */
-function nameOf({ state, table, now, out, banned, turns, fails, leaves, crashes }: World): string {
+function nameOf({ state, table, now, out, banned, dropped, turns, fails, leaves, cancels, crashes }: World): string {
   const left = (atMs: number): number => Math.max(0, Math.round((atMs - now) / ROUGHLY_MS));
   const entryName = ({ eventId, attempts, interrupted, notBeforeMs, receivedAtMs }: Entry): string =>
     [eventId.slice(0, 8), attempts, interrupted, left(notBeforeMs), left(later(receivedAtMs, GATHER_MS))].join();
   const lanes = [...state.lanes].map(([key, lane]) => [key, lane.queue.map(entryName), lane.inFlight?.entries.map(entryName), lane.decided]);
-  const rows = [...table.values()].map(({ entry, status }) => [entryName(entry), status]);
-  return JSON.stringify([lanes, rows, out.map(({ lane }) => lane), [...banned].map((id) => id.slice(0, 8)), turns, fails, leaves, crashes]);
+  const flying = new Set(out.flatMap(({ entries }) => entries.map(({ eventId }) => eventId)));
+  const rows = [...table.values()].map(({ entry, status }) => {
+    const { eventId } = entry;
+    if (!flying.has(eventId) && (status === 'done' || status === 'dead')) return eventId.slice(0, 8);
+    return [entryName(entry), status, banned.has(eventId), dropped.has(eventId)];
+  });
+  return JSON.stringify([lanes, rows, out.map(({ lane }) => lane), turns, fails, leaves, cancels, crashes]);
 }

@@ -1,0 +1,55 @@
+/**
+ * When waiting entries become a turn: which of a lane go together, and from when on. Pure.
+ *
+ * Coalescing (compiler spec, "Queue dispatch is the authority boundary"): a turn takes contiguous entries at the head of
+ * a lane with the same signing author and the same destination. One turn in flight a lane; oldest first across lanes.
+ */
+import { later } from '../../model/index.ts';
+import type { Milliseconds } from '../../model/index.ts';
+import { GATHER_CAP, MAX_BATCH } from './entry.ts';
+import type { Entry, InboxSettings } from './entry.ts';
+import type { InboxState, Lane } from './state.ts';
+
+/** When `take` may find something it does not find now: the earliest gather or back-off to pass; undefined for never. */
+export function nextReadyAt(state: InboxState): Milliseconds | undefined {
+  const times = takeable(state).map(([, lane]) => readyAt(headBatch(lane.queue), lane.queue, state.settings));
+  return times.length === 0 ? undefined : times.reduce((least, time) => (time < least ? time : least));
+}
+
+/**
+ * The longest run at the head of a lane with one author and one destination. A turn that was cut short comes back by
+ * itself: each message is the instruction of a turn, and none is only a part of another's ambient context.
+ */
+export function headBatch(queue: readonly Entry[]): readonly Entry[] {
+  const [head] = queue;
+  if (head === undefined) return [];
+  const end = queue.findIndex((entry) =>
+    entry.author !== head.author || entry.destination !== head.destination || entry.interrupted !== head.interrupted);
+  return queue.slice(0, Math.min(end === -1 ? queue.length : end, MAX_BATCH));
+}
+
+/**
+ * When a head batch may become a turn. Only a thread can gather: a top-level message is its own destination, so
+ * nothing can join it and waiting would only cost. A batch that something else follows, or that is full, is complete.
+ */
+export function readyAt(batch: readonly Entry[], queue: readonly Entry[], settings: InboxSettings): Milliseconds {
+  const first = batch[0];
+  const last = batch.at(-1);
+  if (first === undefined || last === undefined) throw new TypeError('readyAt: expected a batch');
+  const backoff = batch.reduce((latest, entry) => (entry.notBeforeMs > latest ? entry.notBeforeMs : latest), first.notBeforeMs);
+  const complete = queue.length > batch.length || batch.length >= MAX_BATCH;
+  const alone = first.destination === first.eventId;
+  if (complete || alone || last.attempts > 0) return backoff;
+  const quiet = later(last.receivedAtMs, settings.gatherMs);
+  const patience = later(first.receivedAtMs, settings.gatherMs * GATHER_CAP);
+  const gathered = quiet < patience ? quiet : patience;
+  return gathered > backoff ? gathered : backoff;
+}
+
+export function takeable(state: InboxState): readonly (readonly [string, Lane])[] {
+  return [...state.lanes].filter(([, lane]) => lane.inFlight === undefined && lane.queue.length > 0);
+}
+
+export function arrival(lane: Lane): number {
+  return lane.queue[0]?.receivedAtMs ?? Number.POSITIVE_INFINITY;
+}
