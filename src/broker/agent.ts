@@ -15,6 +15,8 @@ import type { Metrics } from './metrics.ts';
 import type { AgentIdentity } from './ports.ts';
 import type { Publisher } from './publish.ts';
 import type { Session } from './sessions.ts';
+import { openSignals } from './signals/index.ts';
+import type { Signals } from './signals/index.ts';
 import { openStoredMemory } from './stored-memory.ts';
 import type { StoredMemory } from './stored-memory.ts';
 import { openTelemetry } from './telemetry/index.ts';
@@ -51,6 +53,7 @@ export interface Agent {
   readonly memory: StoredMemory;
   readonly telemetry: Telemetry;
   readonly metrics: Metrics;
+  readonly signals: Signals;
   /**
    * Configured, where channels are, and not known to be left. As long as membership is not known the relay decides, at
    * each read and publication.
@@ -112,6 +115,7 @@ export function openAgent(options: AgentOptions): Agent {
     metrics: openMetrics({
       pubkey, owner, seal: withOwner.seal, sign: (template) => keyring.sign(pubkey, template), upstream, steadyClock, log,
     }),
+    signals: openSignals({ publisher, upstream, steadyClock }),
     // NIP-BA "Session and transport": authorization includes current membership, also for a stored result.
     permits: (channelId) => (identity.channels?.includes(channelId) ?? true) && isMember(channelId) !== false,
     begin(session) {

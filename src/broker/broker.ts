@@ -106,7 +106,7 @@ export async function openBroker(options: BrokerOptions): Promise<Broker> {
       if (member === undefined) return;
       members.delete(pubkey);
       sessions.closeOf(pubkey);
-      await Promise.all([member.agent.telemetry.close(0), member.agent.metrics.close(0), member.cards.close(0)]);
+      await closeOutgoing(member, 0);
       await closeMembers([member]);
       keyring.forget(pubkey);
     },
@@ -166,7 +166,7 @@ export async function openBroker(options: BrokerOptions): Promise<Broker> {
     const endMs = later(steadyClock.now(), graceMs);
     await hosts.close(graceMs);
     const left = Math.max(0, endMs - steadyClock.now());
-    await Promise.all([...members.values()].flatMap(({ agent, cards }) => [agent.telemetry.close(left), agent.metrics.close(left), cards.close(left)]));
+    await Promise.all([...members.values()].map((member) => closeOutgoing(member, left)));
     await managed.roster.close();
     sessions.closeAll();
     relaySelf.close();
@@ -197,6 +197,11 @@ const CUT: Wire = {
   publish: () => Promise.resolve({ status: 'unknown', reason: 'the agent was deleted' }),
   find: () => Promise.resolve('unreadable'),
 };
+
+/** What is still on its way to the relay gets `graceMs`. */
+async function closeOutgoing({ agent: { telemetry, metrics, signals }, cards }: Member, graceMs: number): Promise<void> {
+  await Promise.all([telemetry.close(graceMs), metrics.close(graceMs), signals.close(graceMs), cards.close(graceMs)]);
+}
 
 async function closeMembers(members: readonly Member[]): Promise<void> {
   for (const { pursuit, controls } of members) {

@@ -25,7 +25,7 @@ export interface LinkOptions {
 const PATIENCE_MS = 5_000;
 
 export function openLink({ agent, feed, controls, journal, cards, sessions, endpoint }: LinkOptions): AgentLink {
-  const { identity, namespace, upstream, telemetry } = agent;
+  const { identity, namespace, upstream, telemetry, signals } = agent;
   return {
     pubkey: identity.pubkey,
     follow: (consumer) => {
@@ -65,6 +65,11 @@ export function openLink({ agent, feed, controls, journal, cards, sessions, endp
       agent.metrics.publish(plaintext, at);
     },
     cards,
+    presence: (status) => {
+      signals.presence(status);
+    },
+    typing: (place) => signals.typing(place),
+    signals: () => signals.report(),
     status() {
       const lastError = upstream.lastError();
       return {

@@ -151,6 +151,25 @@ export interface OwnMessage {
   readonly turnId: string;
 }
 
+/** NIP-BA "Live signals". `offline` clears what was told. */
+export type PresenceStatus = 'online' | 'away' | 'offline';
+
+/** Where an agent is writing: in a channel, or in a thread of it. */
+export interface TypingPlace {
+  readonly channelId: ChannelId;
+  readonly thread?: { readonly root: EventId; readonly parent: EventId };
+}
+
+/** Presence and typing of this run. */
+export interface SignalReport {
+  /** As it was last to be told; absent: never. */
+  readonly presence?: PresenceStatus;
+  /** Handed to the relay, which said yes or nothing. */
+  readonly sent: number;
+  /** Gave way: the relay was away, its quota was used up, or it said no. */
+  readonly dropped: number;
+}
+
 /** What became of an owner's command in chat, for whoever reads the channel. `content` is JSON. */
 export interface CommandReport {
   readonly commandId: EventId;
@@ -245,6 +264,11 @@ export interface AgentLink {
   /** Tells the owner what a turn has used (NIP-AM). Returns at once, never throws; nobody learns what came of it. */
   metric(metric: SealedMetric): void;
   readonly cards: CardDesk;
+  /** True from now on, and told every minute until another one is. Best effort: never throws, never waits. */
+  presence(status: PresenceStatus): void;
+  /** Tells that the agent is writing there, until the function it returns is called. Best effort: never throws, never waits. */
+  typing(place: TypingPlace): () => void;
+  signals(): SignalReport;
   status(): UpstreamStatus;
 }
 

@@ -1,5 +1,5 @@
 /** A status report as lines for people. Pure: what comes from the outside is shortened and escaped. */
-import type { TelemetryStatus } from '../broker/index.ts';
+import type { SignalReport, TelemetryStatus } from '../broker/index.ts';
 import type { AgentReport, ProcessReport, RecordingReport, StatusReport, TurnReport } from '../control/index.ts';
 import { shortId } from '../model/index.ts';
 import { toNpub } from '../nostr/index.ts';
@@ -25,7 +25,7 @@ function recordingText({ directory, turns, streams, dropped, problem }: Recordin
 }
 
 function agentLines(agent: AgentReport, nowMs: number): readonly string[] {
-  const { name, pubkey, managedBy, stoppedByOwner, controls, upstream, processes, turns, inbox, telemetry } = agent;
+  const { name, pubkey, managedBy, stoppedByOwner, controls, upstream, processes, turns, inbox, telemetry, signals } = agent;
   const { phase, url, attempts, channels, lastError } = upstream;
   const trouble = [
     ...(attempts > 0 ? [plural(attempts, 'failed attempt')] : []),
@@ -39,6 +39,7 @@ function agentLines(agent: AgentReport, nowMs: number): readonly string[] {
     row('inbox', `${inbox.queued} queued, ${inbox.dispatched} dispatched, ${inbox.done} done, ${inbox.dead} dead`),
     ...(telemetry === undefined ? [] : [row('owner', telemetryText(telemetry))]),
     ...(controls === undefined || controls.taken + controls.ignored === 0 ? [] : [row('orders', `${controls.taken} taken, ${controls.ignored} ignored`)]),
+    ...(signals === undefined || signals.sent + signals.dropped === 0 ? [] : [row('signals', signalsText(signals))]),
     ...processes.map((process) => row('process', processText(process))),
     ...(turns.length === 0 ? [row('turn', 'none in flight')] : turns.map((turn) => row('turn', turnText(turn, nowMs)))),
   ];
@@ -48,6 +49,10 @@ function agentLines(agent: AgentReport, nowMs: number): readonly string[] {
 function telemetryText({ sent, waiting, dropped, tooLong, refused }: TelemetryStatus): string {
   const lost = [[dropped, 'dropped'], [tooLong, 'too long'], [refused, 'refused']] as const;
   return [`told ${plural(sent, 'frame')}`, `${waiting} waiting`, ...lost.flatMap(([count, word]) => (count > 0 ? [`${count} ${word}`] : []))].join(', ');
+}
+
+function signalsText({ presence, sent, dropped }: SignalReport): string {
+  return [presence ?? 'no presence told', `${sent} sent`, ...(dropped > 0 ? [`${dropped} dropped`] : [])].join(', ');
 }
 
 function turnText({ turnId, channelId, sinceMs, events }: TurnReport, nowMs: number): string {

@@ -83,6 +83,10 @@ export interface AgentConfig {
   readonly observe: 'on' | 'batch' | 'off';
   /** Between two signs of life of a turn that the owner is told. */
   readonly livenessMs: number;
+  /** Whether skep tells who is there that the agent is. */
+  readonly presence: boolean;
+  /** Whether skep tells that the agent is writing while it is in a turn. */
+  readonly typing: boolean;
   readonly permission: PermissionMode;
   /** How long a request waits for the owner where they are asked; 1 s..300 s. */
   readonly askTimeoutMs: number;

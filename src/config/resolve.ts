@@ -77,6 +77,8 @@ function resolveAgent(folder: string, agent: WrittenAgent, path: Path, fail: Fai
     hardTimeoutMs: agent['hard-timeout'],
     observe: agent.observe,
     livenessMs: agent.liveness,
+    presence: agent.presence,
+    typing: agent.typing,
     permission: agent.permission,
     askTimeoutMs: agent['ask-timeout'],
     mcp: agent.mcp,

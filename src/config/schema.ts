@@ -134,6 +134,8 @@ const agent = closed(
     'hard-timeout': duration(1_000, MAX_HARD_TIMEOUT_MS).default(DEFAULT_HARD_MS),
     observe: observe.default('on'),
     liveness: duration(1_000, 600_000).default(DEFAULT_LIVENESS_MS),
+    presence: yesOrNo.default(true),
+    typing: yesOrNo.default(true),
     permission: word(['reject', 'allow', 'ask']).default('reject'),
     'ask-timeout': duration(1_000, MAX_ASK_MS).default(MAX_ASK_MS),
     mcp: yesOrNo.default(true),

@@ -3,7 +3,7 @@
  * takes what it knows and passes over members of a later skep; another version is refused.
  */
 import { z } from 'zod';
-import type { TelemetryStatus, UpstreamStatus } from '../broker/ports.ts';
+import type { SignalReport, TelemetryStatus, UpstreamStatus } from '../broker/ports.ts';
 import { asChannelId, asPubkey } from '../model/index.ts';
 import type { ChannelId, Pubkey } from '../model/index.ts';
 import { branded, parseJson } from './reading.ts';
@@ -48,6 +48,8 @@ export interface AgentReport {
   readonly inbox: InboxCounts;
   /** Absent from a skep that told its owner nothing. */
   readonly telemetry?: TelemetryStatus;
+  /** Presence and typing; absent from a skep that gave none. */
+  readonly signals?: SignalReport;
 }
 
 /** One place for a process; `pid` is absent while none runs. */
@@ -103,6 +105,7 @@ const agent = z.object({
   turns: z.array(z.object({ turnId: z.string(), channelId, sinceMs: whole, events: whole })),
   inbox: z.object({ queued: whole, dispatched: whole, done: whole, dead: whole }),
   telemetry: z.exactOptional(z.object({ sent: whole, waiting: whole, dropped: whole, tooLong: whole, refused: whole })),
+  signals: z.exactOptional(z.object({ presence: z.exactOptional(z.enum(['online', 'away', 'offline'])), sent: whole, dropped: whole })),
 });
 
 const report = z.object({

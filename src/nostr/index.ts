@@ -14,7 +14,7 @@ export type { Filter } from './filter.ts';
 export { attest, attestationIn, checkAttestation } from './attestation.ts';
 export type { Attestation } from './attestation.ts';
 export { newestFirst, oldestFirst } from './order.ts';
-export { PUT_USER_KIND, WAKING_KINDS } from './kinds.ts';
+export { PRESENCE_KIND, PUT_USER_KIND, TYPING_KIND, WAKING_KINDS } from './kinds.ts';
 export { ENGRAM_KIND, ENGRAM_MAX_BYTES, engramAddress, engramBody, isEngramSlug, readEngramBody } from './engram.ts';
 export type { EngramReading } from './engram.ts';
 export { jsonMembers } from './json-members.ts';

@@ -44,6 +44,8 @@ export interface AgentOptions {
     /** What its processes are started as. */
     readonly program: { readonly command: string; readonly args: readonly string[] };
   };
+  /** Which live signals skep gives for it; absent: none. */
+  readonly signals?: { readonly presence: boolean; readonly typing: boolean };
   /** Where a recorder listens. */
   readonly tape?: Tape;
   /** Every agent of this supervisor, by pubkey: known to be agents without asking a relay. */

@@ -119,6 +119,7 @@ export class Agent {
       controls: link.controlCounts(),
       upstream: link.status(),
       telemetry: link.telemetry(),
+      signals: link.signals(),
     };
   }
 

@@ -5,11 +5,13 @@
 import { describeEnd } from '../acp/index.ts';
 import { unreachable } from '../model/index.ts';
 import type { ChannelId } from '../model/index.ts';
+import type { PresenceStatus } from '../broker/index.ts';
 import type { AgentOptions } from './agent-options.ts';
 import type { Life } from './life.ts';
 import type { Observation } from './observation.ts';
 import type { Permissions } from './permissions.ts';
 import { RuntimeWatch } from './runtime-watch.ts';
+import { presenceOf } from './signals.ts';
 import { Slot } from './slot.ts';
 import type { SlotChange } from './slot.ts';
 import type { AgentSnapshot } from './snapshot.ts';
@@ -25,6 +27,7 @@ export interface FreeProcess {
 export class Pool {
   readonly #slots: readonly Slot[];
   readonly #runtime: RuntimeWatch;
+  readonly #tellPresence: (status: PresenceStatus | undefined) => void;
 
   constructor(options: AgentOptions, permissions: Permissions, onChange: (change: SlotChange) => void, observation?: Observation) {
     const { version, link, steadyClock: clock, random, log, store, plan, dialect } = options;
@@ -33,13 +36,15 @@ export class Pool {
     const newSlot = (_: unknown, index: number): Slot => new Slot({
       version, link, clock, random, log, store, plan, dialect, permission: permissions.desk(index),
       ...(observation && { tap: (env) => observation.tap(index, env) }),
-      onChange(change) {
+      onChange: (change) => {
         if (change.type === 'started') observation?.started(index);
         runtime.changed(change);
         tell(change, options);
+        this.#showPresence();
         onChange(change);
       },
     });
+    this.#tellPresence = (status) => { if (status !== undefined && options.signals?.presence === true) link.presence(status); };
     this.#slots = Array.from({ length: options.processes }, newSlot);
   }
 
@@ -50,6 +55,7 @@ export class Pool {
 
   async stop(): Promise<void> {
     await Promise.all(this.#slots.map((slot) => slot.stop()));
+    this.#tellPresence('offline');
   }
 
   /** Ends every process without asking. */
@@ -85,6 +91,10 @@ export class Pool {
   /** How a process ended last, in a word. */
   lastEnd(): string {
     return this.#slots[0]?.lastEnd ?? 'unknown';
+  }
+
+  #showPresence(): void {
+    this.#tellPresence(presenceOf(this.#slots.map(({ phase }) => phase)));
   }
 
   snapshot(): AgentSnapshot['processes'] {

@@ -1,5 +1,5 @@
 /** What an agent's driver tells about itself for `skep status`. Times in Unix milliseconds. */
-import type { ControlCounts, TelemetryStatus, UpstreamStatus } from '../broker/index.ts';
+import type { ControlCounts, SignalReport, TelemetryStatus, UpstreamStatus } from '../broker/index.ts';
 import type { ChannelId, Milliseconds, Pubkey } from '../model/index.ts';
 import type { SlotPhase } from './slot.ts';
 
@@ -26,4 +26,5 @@ export interface AgentSnapshot {
   readonly controls: ControlCounts;
   readonly upstream: UpstreamStatus;
   readonly telemetry: TelemetryStatus;
+  readonly signals: SignalReport;
 }

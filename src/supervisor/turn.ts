@@ -20,6 +20,7 @@ import type { Permissions } from './permissions.ts';
 import { decidedPublication } from './publication.ts';
 import { DROPPED, NOT_BEGUN, processFate, settle, settleDropped, settleRefused } from './settle.ts';
 import type { ProcessFate } from './settle.ts';
+import { typingPlace } from './signals.ts';
 import { speak } from './speak.ts';
 import { turnInput } from './turn-input.ts';
 import type { StandingTexts } from './turn-input.ts';
@@ -57,7 +58,8 @@ export async function runTurn(work: TurnWork): Promise<TurnReport> {
   const input = turnInput(batch, facts, session.standing, standingRole(session));
   if (!flight.mayPrompt(session.sessionId)) return { ending: NOT_BEGUN, outcome: 'not begun', published: [] };
   life.bind({ turnId: batch.turnId, channelId: batch.channelId });
-  const outcome = await prompt(work, session, input);
+  const stopTyping = options.signals?.typing === true ? options.link.typing(typingPlace(batch)) : undefined;
+  const outcome = await prompt(work, session, input).finally(stopTyping);
   life.bind(undefined);
   watch?.ended(outcome);
   return conclude(work, session, input, outcome);

@@ -5,7 +5,7 @@
 import type { EventId } from '../../src/model/index.ts';
 import { matchesFilter } from '../../src/nostr/index.ts';
 import type { Filter, VerifiedEvent } from '../../src/nostr/index.ts';
-import type { FetchResult, PublishOutcome } from '../../src/broker/ports.ts';
+import type { FetchResult, PublishOutcome, UpstreamPhase } from '../../src/broker/ports.ts';
 import type { SubscriptionSpec, Upstream } from '../../src/broker/upstream/index.ts';
 
 export type Answer =
@@ -31,6 +31,10 @@ export class FakeRelay {
   /** The most events one question is answered with. */
   maxLimit = 10_000;
   closed = false;
+  /** It has said `rate-limited:`. */
+  limited = false;
+  /** Who is told of the connection's phases. */
+  readonly watchers: ((phase: UpstreamPhase) => void)[] = [];
   #held: (() => void)[] = [];
   #watchers: (() => void)[] = [];
 
@@ -67,6 +71,8 @@ export class FakeRelay {
     attempts: () => 0,
     lastError: () => undefined,
     counters: () => ({ ignored: 0, invalid: 0, unmatched: 0, duplicates: 0, dropped: 0 }),
+    isLimited: () => this.limited,
+    watch: (listener) => { this.watchers.push(listener); },
     subscribe: (spec) => {
       this.subscriptions.set(spec.id, spec);
       this.#look();

@@ -18,6 +18,7 @@ it('tells everything of a report, one line a thing', () => {
     '  inbox    4 queued, 3 dispatched, 20 done, 1 dead',
     '  owner    told 512 frames, 2 waiting, 7 dropped, 1 too long',
     '  orders   3 taken, 1 ignored',
+    '  signals  online, 40 sent, 2 dropped',
     '  process  4711 busy, 2 sessions',
     '  process  backoff, 0 sessions, last end: exited with 1',
     '  turn     t-1 in 6a3f3d52, 3 events, for 11 s',

@@ -31,7 +31,7 @@ describe('a config', () => {
     expect(agent).toEqual({
       name: 'helper', pubkey: AGENT, owner: OWNER, args: [], cwd: directory, env: {}, respondTo: 'owner-only', allowlist: [],
       subscribe: 'mentions', processes: 1, session: 'channel', gatherMs: 200, idleTimeoutMs: 900_000,
-      hardTimeoutMs: 7_200_000, permission: 'reject', askTimeoutMs: 300_000, observe: 'on', livenessMs: 10_000, mcp: true, manageAgents: true,
+      hardTimeoutMs: 7_200_000, permission: 'reject', askTimeoutMs: 300_000, observe: 'on', livenessMs: 10_000, presence: true, typing: true, mcp: true, manageAgents: true,
     });
   });
 
@@ -64,6 +64,8 @@ agents:
     mcp: false
     observe: off
     liveness: 1m
+    presence: false
+    typing: false
     manage-agents: false
     instructions: |
       Be brief.
@@ -82,7 +84,7 @@ agents:
       adapter: { name: 'custom', launch: { runs: 'command', command: './agent', args: ['--acp'] } },
       env: { LANG: 'C.UTF-8', EMPTY: '', PUBKEY: OWNER_NPUB },
       respondTo: 'allowlist', allowlist: [OWNER], subscribe: 'all', channels: [CHANNEL], processes: 32, session: 'thread',
-      gatherMs: 0, idleTimeoutMs: 90_000, hardTimeoutMs: 604_800_000, permission: 'ask', askTimeoutMs: 20_000, observe: 'off', livenessMs: 60_000, mcp: false, manageAgents: false,
+      gatherMs: 0, idleTimeoutMs: 90_000, hardTimeoutMs: 604_800_000, permission: 'ask', askTimeoutMs: 20_000, observe: 'off', livenessMs: 60_000, presence: false, typing: false, mcp: false, manageAgents: false,
       instructions: 'Be brief.\n🐝\n',
     });
     expect(agents[1]).toMatchObject({ name: 'b', adapter: { name: 'goose' }, gatherMs: 250 });

@@ -1,5 +1,5 @@
 /** An `AgentLink` whose relay is a list of events, whose journal is what the test says, and whose feed the test gives. */
-import type { AgentLink, CommandReport, ControlConsumer, ControlFrame, FeedConsumer, FeedItem, FetchResult, ObserverFrame, OwnMessage, PublishOutcome, TurnPublications, UpstreamPhase } from '../../src/broker/index.ts';
+import type { AgentLink, CommandReport, ControlConsumer, ControlFrame, FeedConsumer, FeedItem, FetchResult, ObserverFrame, OwnMessage, PublishOutcome, TurnPublications, TypingPlace, UpstreamPhase } from '../../src/broker/index.ts';
 import { matchesFilter } from '../../src/nostr/index.ts';
 import type { Filter, VerifiedEvent } from '../../src/nostr/index.ts';
 import { agent, someRoot } from './people.ts';
@@ -15,7 +15,10 @@ export interface FakeLink extends AgentLink {
   readonly told: ObserverFrame[];
   /** The payloads of the turn metrics, in order. */
   readonly metrics: string[];
-  /** What was asked of credentials and of the journal, in order: `open s1`, `bind s1 <turn>`, `bind s1 -`, `close s1`, `published <turn>`. */
+  /** Where the agent is writing at present. */
+  readonly typed: TypingPlace[];
+  /** What was asked of credentials and of the journal, in order: `open s1`, `bind s1 <turn>`, `bind s1 -`, `close s1`,
+   * `published <turn>`; and `presence online`. */
   readonly calls: string[];
   /** The answers of `publishedIn`, one after the other; the last one stays. */
   readonly publications: TurnPublications[];
@@ -36,7 +39,7 @@ export function fakeLink(stored: readonly VerifiedEvent[] = []): FakeLink {
   let follow: (consumer: FeedConsumer) => void = () => undefined;
   const followed = new Promise<FeedConsumer>((resolve) => { follow = resolve; });
   const link: FakeLink = {
-    pubkey: agent.pubkey, stored: [...stored], asked: [], said: [], reports: [], told: [], metrics: [], calls: [], publications: [{ events: [], undecided: false }],
+    pubkey: agent.pubkey, stored: [...stored], asked: [], said: [], reports: [], told: [], metrics: [], typed: [], calls: [], publications: [{ events: [], undecided: false }],
     answers: true, phase: 'ready', held: undefined, follow,
     give: async (item) => (await followed)(item),
     async fetch(filters): Promise<FetchResult> {
@@ -71,6 +74,12 @@ export function fakeLink(stored: readonly VerifiedEvent[] = []): FakeLink {
       return next;
     },
     tell: (frame) => { link.told.push(frame); },
+    presence: (status) => { link.calls.push(`presence ${status}`); },
+    typing: (place) => {
+      link.typed.push(place);
+      return () => { link.typed.splice(link.typed.indexOf(place), 1); };
+    },
+    signals: () => ({ sent: 0, dropped: 0 }),
     cards: { post: () => Promise.resolve('shown'), resolve: () => undefined },
     frameBytes: ({ payload }) => Buffer.byteLength(payload),
     packTelemetry: () => { link.calls.push('pack'); },

@@ -1,7 +1,6 @@
 /** `presence.set` (NIP-BA "Live signals"): kind 20001, the bare status as its content, no tags. `offline` clears it. */
+import { PRESENCE_KIND } from '../../nostr/index.ts';
 import type { Plan } from './action.ts';
-
-const PRESENCE_KIND = 20_001;
 
 export const planPresence: Plan<'presence.set'> = ({ status }) =>
   Promise.resolve({

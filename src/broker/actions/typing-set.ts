@@ -1,7 +1,6 @@
 /** `typing.set` (NIP-BA "Live signals"): kind 20002 in the channel, without content. It expires by the relay's policy. */
+import { TYPING_KIND } from '../../nostr/index.ts';
 import type { Plan } from './action.ts';
-
-const TYPING_KIND = 20_002;
 
 export const planTyping: Plan<'typing.set'> = ({ channelId }) =>
   Promise.resolve({

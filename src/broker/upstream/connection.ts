@@ -25,6 +25,8 @@ export interface Line {
   readonly heldUntilMs: Milliseconds | undefined;
   /** Undefined until the relay has said rate-limited on this connection; from then on REQs keep a pace. */
   readonly nextRequestMs: Milliseconds | undefined;
+  /** When the relay last said rate-limited, to whatever. */
+  readonly limitedAtMs: Milliseconds | undefined;
 }
 
 export type Link =
@@ -108,7 +110,7 @@ export function nextWakeMs(state: State): Milliseconds | undefined {
 export function newLine(now: Milliseconds): Line {
   return {
     readyAtMs: undefined, authenticated: false, pingDueMs: later(now, PING_EVERY_MS), pongDueMs: undefined,
-    challengeDueMs: undefined, heldUntilMs: undefined, nextRequestMs: undefined,
+    challengeDueMs: undefined, heldUntilMs: undefined, nextRequestMs: undefined, limitedAtMs: undefined,
   };
 }
 

@@ -9,13 +9,13 @@ import type { EventId } from '../../model/index.ts';
 import type { Filter, VerifiedEvent } from '../../nostr/index.ts';
 import type { FetchResult, PublishOutcome, UpstreamPhase } from '../ports.ts';
 import { Alarm } from './alarm.ts';
-import { INITIAL, nextWakeMs } from './connection.ts';
+import { INITIAL, lineOf, nextWakeMs } from './connection.ts';
 import type { Command, Input, Link } from './connection.ts';
 import { Delivery } from './delivery.ts';
 import { Fetches } from './fetches.ts';
 import { Intake } from './intake.ts';
 import {
-  MAX_DELIVERIES, MAX_DELIVERIES_IN_FETCH, MAX_FETCHES, MAX_SOCKET_BACKLOG_BYTES, MAX_SUBSCRIPTION_ID,
+  LIMITED_MS, MAX_DELIVERIES, MAX_DELIVERIES_IN_FETCH, MAX_FETCHES, MAX_SOCKET_BACKLOG_BYTES, MAX_SUBSCRIPTION_ID,
 } from './limits.ts';
 import { step } from './machine.ts';
 import { authText, eventText, parseRelayMessage, requestText } from './messages.ts';
@@ -53,6 +53,7 @@ class Driver implements Upstream {
   readonly #publications = new Map<number, (settlement: Settlement) => void>();
   readonly #sockets = new Set<Socket>();
   readonly #alarm: Alarm;
+  readonly #watchers: ((phase: UpstreamPhase) => void)[] = [];
   #socket: Socket | undefined;
   #state = INITIAL;
   #inputs: Input[] = [];
@@ -100,6 +101,15 @@ class Driver implements Upstream {
 
   counters(): ReturnType<Upstream['counters']> {
     return { ...this.#intake.counts(), dropped: this.#dropped };
+  }
+
+  isLimited(): boolean {
+    const limitedAtMs = lineOf(this.#state.link)?.limitedAtMs;
+    return limitedAtMs !== undefined && this.#options.clock.now() < later(limitedAtMs, LIMITED_MS);
+  }
+
+  watch(listener: (phase: UpstreamPhase) => void): void {
+    this.#watchers.push(listener);
   }
 
   subscribe(spec: SubscriptionSpec): void {
@@ -324,6 +334,7 @@ class Driver implements Upstream {
     if (to === 'waiting') this.#options.log.warn('relay: not connected', fields);
     else if (to === 'ready') this.#options.log.info('relay: connected', fields);
     else this.#options.log.debug(`relay: ${to}`, fields);
+    for (const watcher of this.#watchers) watcher(to);
   }
 }
 

@@ -23,6 +23,8 @@ export const REQUEST_PACE_MS = 125;
 /** The pause after a `rate-limited:` that does not say `retry in Ns`, and the longest pause one may ask for. */
 export const RATE_LIMITED_MS = 5_000;
 export const MAX_RATE_LIMITED_MS = 300_000;
+/** For this long after a `rate-limited:` what nobody misses is better not sent: Buzz counts a quota by the minute. */
+export const LIMITED_MS = 60_000;
 /** How often a subscription closed by the relay is asked for again on one connection, after 1, 2, 4, 8 and 16 s. */
 export const MAX_REFUSALS = 5;
 

@@ -102,11 +102,14 @@ function heard(state: State, message: Control, chance: number, now: Milliseconds
         commands: [{ type: 'sign', challenge }],
       };
     }
-    case 'ok':
+    case 'ok': {
       if (link.status === 'authenticating' && link.authId === message.eventId) {
         return message.accepted ? authenticated(state, line, now) : broken(state, `AUTH: ${message.reason}`, chance, now);
       }
-      return fromOutbox(state, outbox.answered(state.outbox, message, line.authenticated, now));
+      const isLimited = !message.accepted && reasonWord(message.reason) === 'rate-limited';
+      const noted = isLimited ? withLine(state, (one) => ({ ...one, limitedAtMs: now })) : state;
+      return fromOutbox(noted, outbox.answered(noted.outbox, message, line.authenticated, now));
+    }
     case 'closed': {
       const limited = reasonWord(message.reason) === 'rate-limited' ? rateLimited(state, message.reason, now) : state;
       const next = requests.refused(limited.requests, message, line.authenticated, now);
@@ -226,6 +229,7 @@ function rateLimited(state: State, reason: string, now: Milliseconds): State {
     ...line,
     heldUntilMs: line.heldUntilMs !== undefined && line.heldUntilMs > untilMs ? line.heldUntilMs : untilMs,
     nextRequestMs: line.nextRequestMs ?? untilMs,
+    limitedAtMs: now,
   }));
 }
 

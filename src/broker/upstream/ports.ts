@@ -46,6 +46,10 @@ export interface Upstream {
   /** The relay's or the system's last complaint, escaped and shortened. */
   lastError(): string | undefined;
   counters(): UpstreamCounters;
+  /** The relay has said `rate-limited:` within the last minute: what is only a courtesy is better not sent. */
+  isLimited(): boolean;
+  /** Told of every change of phase, once it is one; quick and synchronous. For as long as the connection is. */
+  watch(listener: (phase: UpstreamPhase) => void): void;
   subscribe(spec: SubscriptionSpec): void;
   unsubscribe(id: string): void;
   /** Sends the very same event again after a reconnect until an answer or the time runs out. Never rejects. */

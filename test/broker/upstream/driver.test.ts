@@ -301,3 +301,42 @@ describe('the connection', () => {
     expect(() => connect('https://h')).toThrow('expected ws://host or wss://host');
   });
 });
+
+describe('a relay that says rate-limited', () => {
+  it.each([
+    ['of everything', (): readonly unknown[] => ['NOTICE', 'rate-limited: quota exceeded; retry in 2s']],
+    ['of one event', (): readonly unknown[] => ['OK', EVENT.id, false, 'rate-limited: slow down']],
+  ])('%s is spared what is only a courtesy for a minute', async (_, words) => {
+    const relay = await relayOf();
+    const upstream = connect(relay.url);
+    const connection = await ready(relay, upstream);
+    expect(upstream.isLimited()).toBe(false);
+    void upstream.publish(EVENT, { timeoutMs: 1_000 });
+    await connection.got('EVENT');
+    connection.send(...words() as [string, ...unknown[]]);
+    await until(() => upstream.isLimited());
+    clock.advance(30_000);
+    // What comes after the pong says that it has come.
+    const after = collecting('after');
+    upstream.subscribe(after.spec);
+    await connection.got('REQ');
+    connection.send('EOSE', 'after');
+    await until(() => after.eoses === 1);
+    clock.advance(29_999);
+    expect(upstream.isLimited()).toBe(true);
+    clock.advance(1);
+    expect(upstream.isLimited()).toBe(false);
+  });
+
+  it('tells whoever watches of every change of phase', async () => {
+    const relay = await relayOf();
+    const upstream = connect(relay.url);
+    const phases: string[] = [];
+    upstream.watch((phase) => { phases.push(phase); });
+    const connection = await ready(relay, upstream);
+    connection.drop();
+    await until(() => phases.at(-1) === 'waiting');
+    await upstream.close();
+    expect(phases).toEqual(['authenticating', 'ready', 'waiting', 'closed']);
+  });
+});
