@@ -8,21 +8,28 @@ import { readSecretFile } from '../config/index.ts';
 import { Failure } from '../model/index.ts';
 import type { Log } from '../model/index.ts';
 import { newSecretKey } from '../nostr/index.ts';
-import { isBunker, openBunker, openLocalKey, parseBunker } from '../owner/index.ts';
+import { FRAME_KIND, isBunker, openBunker, openLocalKey, parseBunker } from '../owner/index.ts';
 import type { OwnerKey } from '../owner/index.ts';
+import { OWNER_KINDS } from '../persona/index.ts';
 import { writePrivateFile } from '../store/index.ts';
 import { steadyClock, systemClock, systemRandom } from '../system/index.ts';
 import { safe, tell } from './print.ts';
 
-/** Rejects with `Failure('config')` for the file, `Failure('relay')` for a signer that does not answer. */
-export async function openOwnerKey(written: string, log: Log): Promise<OwnerKey> {
+/** What is signed for each, as a remote signer is told when it is connected to. */
+const KINDS = { agents: [FRAME_KIND], personas: OWNER_KINDS } as const;
+
+/**
+ * `work` is what the key is for. Rejects with `Failure('config')` for the file, `Failure('relay')`
+ * for a signer that does not answer.
+ */
+export async function openOwnerKey(written: string, log: Log, work: keyof typeof KINDS): Promise<OwnerKey> {
   if (/^(?:nsec1|bunker:|[0-9a-f]{64}$)/i.test(written.trim())) throw new Failure('usage', '--key: expected a file, found a secret: write it to a file of mode 0600 and name that');
   const text = secretIn(written);
   if (!isBunker(text)) return openLocalKey(text, safe(written), systemRandom);
   const parsed = parseBunker(text);
   if (!parsed.ok) throw new Failure('config', `${safe(written)}: ${parsed.detail}`);
   return openBunker({
-    pointer: parsed.pointer, client: clientKey(`${written}.client`), clock: systemClock, steadyClock, random: systemRandom, log,
+    pointer: parsed.pointer, client: clientKey(`${written}.client`), clock: systemClock, steadyClock, random: systemRandom, log, kinds: KINDS[work],
     onAuthUrl: (url) => { tell(`the signer asks you to allow this: ${safe(url)}`); },
   });
 }

@@ -50,7 +50,7 @@ export async function asOwner<T>(flags: OwnerFlags, work: (owner: Owner) => Prom
   const config = flags.config === undefined && flags.relay !== undefined ? undefined : loadConfig(flags.config ?? CONFIG);
   // Who does not watch has one answer to come, and reads why it did not: no line about every attempt in between.
   const log = openLog(onNote === undefined ? 'error' : 'warn');
-  const key = await openOwnerKey(keyFileOf(flags, config), log);
+  const key = await openOwnerKey(keyFileOf(flags, config), log, 'agents');
   try {
     const { named, others, names } = agentsOf(flags, config, key.pubkey);
     const relayUrl = flags.relay ?? await relayOf(config);

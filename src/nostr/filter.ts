@@ -1,6 +1,6 @@
 /** NIP-01 filters: the shape, one strict parse, and the match that a relay and a client must agree on. */
 import { excerpt, refuse } from '../model/index.ts';
-import type { Refusal } from '../model/index.ts';
+import type { EventId, Refusal } from '../model/index.ts';
 import type { UnverifiedEvent } from './event.ts';
 
 /** Times in seconds, both inclusive. `tags` maps a single letter to the values one of which must occur. */
@@ -12,6 +12,14 @@ export interface Filter {
   readonly until?: number;
   readonly limit?: number;
   readonly tags?: ReadonlyMap<string, readonly string[]>;
+}
+
+/**
+ * A filter with the composite cursor of NIP-AP "Current version and history": `beforeId` goes with `until`, and asks for
+ * what comes after that event, newest first and the lower id first within a second. An extension: a relay may not know it.
+ */
+export interface PagedFilter extends Filter {
+  readonly beforeId?: EventId;
 }
 
 const HEX64 = /^[0-9a-f]{64}$/;
@@ -57,9 +65,9 @@ export function matchesFilter(filter: Filter, event: UnverifiedEvent): boolean {
 }
 
 /** The filter as it goes over the wire. */
-export function filterToWire(filter: Filter): Readonly<Record<string, unknown>> {
-  const { tags, ...members } = filter;
-  const wire: Record<string, unknown> = { ...members };
+export function filterToWire(filter: PagedFilter): Readonly<Record<string, unknown>> {
+  const { tags, beforeId, ...members } = filter;
+  const wire: Record<string, unknown> = { ...members, ...(beforeId === undefined ? {} : { before_id: beforeId }) };
   for (const [letter, values] of tags ?? []) wire[`#${letter}`] = values;
   return wire;
 }

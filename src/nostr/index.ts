@@ -10,7 +10,7 @@ export type { EventTemplate, Tag, UnverifiedEvent, VerifiedEvent } from './event
 export { channelOf, destinationOf, firstValue, mentions, mentionsOf, OWN_MARK, replyTags, threadOf } from './tags.ts';
 export type { ThreadPlace } from './tags.ts';
 export { filterToWire, matchesFilter, parseFilter } from './filter.ts';
-export type { Filter } from './filter.ts';
+export type { Filter, PagedFilter } from './filter.ts';
 export { attest, attestationIn, checkAttestation } from './attestation.ts';
 export type { Attestation } from './attestation.ts';
 export { newestFirst, oldestFirst } from './order.ts';

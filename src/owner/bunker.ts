@@ -26,14 +26,14 @@ export interface BunkerOptions {
   readonly log: Log;
   /** The signer asks its owner to open this address (NIP-46 "Auth Challenges"). Text of the outside. */
   readonly onAuthUrl: (url: string) => void;
+  /** The kinds this client will have signed beside AUTH; the signer is told when it connects. */
+  readonly kinds: readonly number[];
   /** How long an answer may take; absent: a minute, for a person may have to allow it. */
   readonly answerMs?: number;
 }
 
 const REQUEST_KIND = 24_133;
 const AUTH_KIND = 22_242;
-/** What this client will ask for. */
-const PERMISSIONS = 'sign_event:22242,sign_event:24200,nip44_encrypt,nip44_decrypt';
 
 type Answer = { readonly ok: true; readonly result: string } | { readonly ok: false; readonly error: string };
 
@@ -42,7 +42,8 @@ export async function openBunker(options: BunkerOptions): Promise<OwnerKey> {
   const line = openLine(options);
   try {
     const { signer, secret } = options.pointer;
-    const connected = await line.ask('connect', [signer, secret, PERMISSIONS]);
+    const permissions = [...[AUTH_KIND, ...options.kinds].map((kind) => `sign_event:${kind}`), 'nip44_encrypt', 'nip44_decrypt'];
+    const connected = await line.ask('connect', [signer, secret, permissions.join(',')]);
     const found = await line.ask('get_public_key', []);
     const pubkey = found.ok ? asPubkey(found.result) : undefined;
     // A secret that was used before is refused by some signers, to a client that they know: then the key is told all the same.

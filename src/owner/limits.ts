@@ -15,5 +15,9 @@ export const AFTER_SENT_MS = 3_000;
 /** Metrics asked for at once, and all that are read; beyond it the sum says that it is not whole. */
 export const METRIC_PAGE = 500;
 export const MAX_METRICS = 100_000;
+/** One question about personas and all the pages it takes, the connection included; beyond it nothing is known. */
+export const QUERY_TIMEOUT_MS = 15_000;
+/** Publication of what is to stay, the connection included; beyond it there is no verdict. */
+export const STORE_TIMEOUT_MS = 15_000;
 /** An answer of a remote signer: a person may have to allow it first. */
 export const BUNKER_ANSWER_MS = 60_000;

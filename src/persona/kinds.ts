@@ -11,3 +11,8 @@ export const PERSONA_KIND = {
   /** NIP-78: where the owner's private team records lie, sealed. */
   privateRecord: 30_078,
 } as const;
+
+/** What an owner's verbs sign; a remote signer is told when it is connected to. */
+export const OWNER_KINDS: readonly number[] = [
+  PERSONA_KIND.deletion, PERSONA_KIND.definition, PERSONA_KIND.instance, PERSONA_KIND.teamCatalog, PERSONA_KIND.version, PERSONA_KIND.privateRecord,
+];

@@ -6,8 +6,8 @@
 import { refuse } from '../model/index.ts';
 import type { EventId, Refusal, Seconds } from '../model/index.ts';
 import { matchesFilter, newestFirst } from '../nostr/index.ts';
-import type { Filter, UnverifiedEvent, VerifiedEvent } from '../nostr/index.ts';
-import type { PersonaRelay, Query } from './ports.ts';
+import type { Filter, PagedFilter, UnverifiedEvent, VerifiedEvent } from '../nostr/index.ts';
+import type { PersonaRelay } from './ports.ts';
 
 /** The last event that was taken; undefined before the first page. */
 export interface Cursor {
@@ -25,7 +25,7 @@ export type Page<Event> =
 /** More than a relay gives is no fault of it: it caps. */
 export const PAGE_EVENTS = 100;
 
-export function pageQuery(filter: Filter, cursor: Cursor | undefined, limit = PAGE_EVENTS): Query {
+export function pageQuery(filter: Filter, cursor: Cursor | undefined, limit = PAGE_EVENTS): PagedFilter {
   return cursor === undefined ? { ...filter, limit } : { ...filter, limit, until: cursor.createdAt, beforeId: cursor.id };
 }
 

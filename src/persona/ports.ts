@@ -2,9 +2,8 @@
  * What the flows of this room are given: the owner's key, which may be a file or a program far away, and the one relay
  * community that holds the owner's personas and teams. Both answer in bounded time and never reject.
  */
-import type { EventId, Pubkey, Refusal, Seconds } from '../model/index.ts';
-import { filterToWire } from '../nostr/index.ts';
-import type { EventTemplate, Filter, VerifiedEvent } from '../nostr/index.ts';
+import type { Pubkey, Refusal, Seconds } from '../model/index.ts';
+import type { EventTemplate, PagedFilter, VerifiedEvent } from '../nostr/index.ts';
 
 /**
  * `unavailable`: nobody answered, so nothing is known and asking again may help. `refused`: the key's holder said no,
@@ -19,11 +18,6 @@ export interface OwnerKey {
   openFromSelf(payload: string): Promise<{ readonly ok: true; readonly plaintext: string } | Refusal<'unavailable' | 'unreadable'>>;
 }
 
-/** `beforeId` goes with `until` (NIP-AP "Current version and history"): what comes after that event, newest first. */
-export interface Query extends Filter {
-  readonly beforeId?: EventId;
-}
-
 export type Publication =
   | { readonly status: 'accepted' }
   | { readonly status: 'rejected'; readonly reason: string }
@@ -32,7 +26,7 @@ export type Publication =
 
 export interface PersonaRelay {
   /** Verified events, in any order. `complete` is false where the relay broke off or the time ran out. */
-  query(queries: readonly Query[]): Promise<{ readonly events: readonly VerifiedEvent[]; readonly complete: boolean }>;
+  query(queries: readonly PagedFilter[]): Promise<{ readonly events: readonly VerifiedEvent[]; readonly complete: boolean }>;
   publish(event: VerifiedEvent): Promise<Publication>;
 }
 
@@ -41,9 +35,4 @@ export interface OwnerPorts {
   readonly relay: PersonaRelay;
   /** For stamps. */
   readonly nowSec: () => Seconds;
-}
-
-/** A query as it goes over the wire. */
-export function queryToWire({ beforeId, ...filter }: Query): Readonly<Record<string, unknown>> {
-  return { ...filterToWire(filter), ...(beforeId === undefined ? {} : { before_id: beforeId }) };
 }

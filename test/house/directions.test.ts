@@ -32,7 +32,7 @@ const MAY_OPEN: Readonly<Record<string, readonly string[]>> = {
   'src/replay': [...WORDS, 'compiler', 'src/turn-file', 'src/store', 'src/supervisor'],
   'src/turn-file': [...WORDS, 'compiler'],
   'src/recording': [...WORDS, 'compiler', 'src/cards', 'src/replay', 'src/supervisor'],
-  'src/owner': [...WORDS, 'src/cards', 'src/broker'],
+  'src/owner': [...WORDS, 'src/cards', 'src/broker', 'src/persona'],
   'src/control': ['src/model', 'src/broker'],
   'src/config': [...WORDS, 'adapters', 'src/control'],
 };

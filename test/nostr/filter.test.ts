@@ -30,6 +30,11 @@ it('matches as another implementation does, and survives the wire', () => {
   }), { numRuns: 300 });
 });
 
+it('goes over the wire with the cursor of NIP-AP', () => {
+  const [event] = events;
+  expect(filterToWire({ kinds: [44_300], until: 5, ...(event && { beforeId: event.id }) })).toEqual({ kinds: [44_300], until: 5, before_id: event?.id });
+});
+
 describe('parseFilter', () => {
   it.each([
     ['filter', []], ['filter', null], ['ids', { ids: ['ab'] }], ['authors', { authors: 'x' }], ['kinds', { kinds: ['1'] }],

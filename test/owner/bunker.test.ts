@@ -23,7 +23,7 @@ async function key({ relay }: Box, bunker: OutsideBunker, more: { readonly answe
   if (!parsed.ok) throw new Error(parsed.detail);
   const opened = await openBunker({
     pointer: parsed.pointer, client: openLocalKey('7'.repeat(64), 'client', systemRandom), clock: systemClock, steadyClock, random: systemRandom, log: silentLog,
-    onAuthUrl: () => undefined, ...more,
+    kinds: [24_200], onAuthUrl: () => undefined, ...more,
   });
   onTestFinished(() => opened.close());
   return opened;

@@ -4,9 +4,9 @@ import { describe, expect, it } from 'vitest';
 import { seconds } from '../../src/model/index.ts';
 import type { VerifiedEvent } from '../../src/nostr/index.ts';
 import {
-  asTeamId, currentVersion, historyPage, plainDefinition, queryToWire, restoreVersion, saveVersion, sendAgain, templateText, versionPlaintext, versionTemplate,
+  asTeamId, currentVersion, historyPage, plainDefinition, restoreVersion, saveVersion, sendAgain, templateText, versionPlaintext, versionTemplate,
 } from '../../src/persona/index.ts';
-import type { Cursor, OwnerPorts, PersonaRelay, Query, SaveOrder, SaveOutcome, Subject, Version } from '../../src/persona/index.ts';
+import type { Cursor, OwnerPorts, PersonaRelay, SaveOrder, SaveOutcome, Subject, Version } from '../../src/persona/index.ts';
 import { agent, keyOf } from './people.ts';
 import { memoryRelay, ownerKey, ports, seal, signed } from './world.ts';
 
@@ -177,12 +177,6 @@ describe('an invalid version', () => {
 
 it('the template of an agent is its definition’s prompt, or nothing', () => {
   expect([templateText({ systemPrompt: 'p' }), templateText(plainDefinition('a')), templateText(undefined)]).toEqual(['p', '', '']);
-});
-
-it('a query goes over the wire with before_id', () => {
-  const query: Query = { kinds: [44_300], until: 5, beforeId: version('x', 1).id };
-  expect(queryToWire(query)).toEqual({ kinds: [44_300], until: 5, before_id: query.beforeId });
-  expect(queryToWire({ kinds: [1] })).toEqual({ kinds: [1] });
 });
 
 describe('any relay', () => {

@@ -2,9 +2,9 @@
 import { refuse, seconds } from '../../src/model/index.ts';
 import type { Seconds } from '../../src/model/index.ts';
 import { conversationKey, matchesFilter, newestFirst, openText, sealText, signEvent } from '../../src/nostr/index.ts';
-import type { VerifiedEvent } from '../../src/nostr/index.ts';
+import type { PagedFilter, VerifiedEvent } from '../../src/nostr/index.ts';
 import { addressText, identifierOf } from '../../src/persona/index.ts';
-import type { OwnerKey, OwnerPorts, PersonaRelay, Publication, Query } from '../../src/persona/index.ts';
+import type { OwnerKey, OwnerPorts, PersonaRelay, Publication } from '../../src/persona/index.ts';
 import { keyOf, owner } from './people.ts';
 
 const SECRET = keyOf(1);
@@ -40,7 +40,7 @@ export interface RelayFaults {
   /** At most so many events a page. */
   readonly cap?: () => number;
   /** The events of a page in the order in which they are sent, or another answer altogether. */
-  readonly answer?: (events: readonly VerifiedEvent[], queries: readonly Query[]) => readonly VerifiedEvent[];
+  readonly answer?: (events: readonly VerifiedEvent[], queries: readonly PagedFilter[]) => readonly VerifiedEvent[];
   readonly isComplete?: () => boolean;
   /** What is said of an event; `stored` also where nothing is said. */
   readonly verdict?: (event: VerifiedEvent) => { readonly publication: Publication; readonly stored: boolean } | undefined;
@@ -80,7 +80,7 @@ export function memoryRelay(faults: RelayFaults = {}): MemoryRelay {
   };
 }
 
-function answerTo({ beforeId, ...filter }: Query, events: readonly VerifiedEvent[], cap: number): readonly VerifiedEvent[] {
+function answerTo({ beforeId, ...filter }: PagedFilter, events: readonly VerifiedEvent[], cap: number): readonly VerifiedEvent[] {
   return events
     .filter((event) => matchesFilter(filter, event))
     .filter((event) => beforeId === undefined || event.created_at < (filter.until ?? 0) || event.id > beforeId)

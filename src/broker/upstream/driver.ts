@@ -6,7 +6,7 @@
  */
 import { later, unreachable } from '../../model/index.ts';
 import type { EventId } from '../../model/index.ts';
-import type { Filter, VerifiedEvent } from '../../nostr/index.ts';
+import type { Filter, PagedFilter, VerifiedEvent } from '../../nostr/index.ts';
 import type { FetchResult, PublishOutcome, UpstreamPhase } from '../ports.ts';
 import { Alarm } from './alarm.ts';
 import { INITIAL, lineOf, nextWakeMs } from './connection.ts';
@@ -141,7 +141,7 @@ class Driver implements Upstream {
     });
   }
 
-  fetch(filters: readonly Filter[], { timeoutMs }: { readonly timeoutMs: number }): Promise<FetchResult> {
+  fetch(filters: readonly PagedFilter[], { timeoutMs }: { readonly timeoutMs: number }): Promise<FetchResult> {
     if (filters.length === 0) return Promise.resolve({ events: [], complete: true });
     if (this.#fetches.size >= MAX_FETCHES) return Promise.resolve({ events: [], complete: false });
     const id = `${FETCH_PREFIX}${this.#next()}`;

@@ -1,12 +1,12 @@
 /** What one-off requests have collected so far, and the promises that wait for it. */
 import type { EventId } from '../../model/index.ts';
 import { newestFirst } from '../../nostr/index.ts';
-import type { Filter, VerifiedEvent } from '../../nostr/index.ts';
+import type { PagedFilter, VerifiedEvent } from '../../nostr/index.ts';
 import type { FetchResult } from '../ports.ts';
 import { MAX_FETCH_EVENTS } from './limits.ts';
 
 interface Fetch {
-  readonly filters: readonly Filter[];
+  readonly filters: readonly PagedFilter[];
   readonly events: Map<EventId, VerifiedEvent>;
   readonly resolve: (result: FetchResult) => void;
 }
@@ -18,11 +18,11 @@ export class Fetches {
     return this.#open.size;
   }
 
-  begin(id: string, filters: readonly Filter[], resolve: (result: FetchResult) => void): void {
+  begin(id: string, filters: readonly PagedFilter[], resolve: (result: FetchResult) => void): void {
     this.#open.set(id, { filters, events: new Map(), resolve });
   }
 
-  get(id: string): { readonly filters: readonly Filter[] } | undefined {
+  get(id: string): { readonly filters: readonly PagedFilter[] } | undefined {
     return this.#open.get(id);
   }
 

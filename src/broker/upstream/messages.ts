@@ -5,7 +5,7 @@
 import type { EventId, Milliseconds } from '../../model/index.ts';
 import { asEventId, later } from '../../model/index.ts';
 import { filterToWire } from '../../nostr/index.ts';
-import type { Filter, VerifiedEvent } from '../../nostr/index.ts';
+import type { PagedFilter, VerifiedEvent } from '../../nostr/index.ts';
 import { MAX_CHALLENGE_CHARACTERS, MAX_RATE_LIMITED_MS, MAX_REASON_CHARACTERS, RATE_LIMITED_MS } from './limits.ts';
 
 /** What a relay says about a connection, a request or a publication. */
@@ -60,7 +60,7 @@ export function retryAt(reason: string, now: Milliseconds): Milliseconds {
   return later(now, Math.min(Math.max(askedMs, 1), MAX_RATE_LIMITED_MS));
 }
 
-export function requestText(id: string, filters: readonly Filter[]): string {
+export function requestText(id: string, filters: readonly PagedFilter[]): string {
   return JSON.stringify(['REQ', id, ...filters.map(filterToWire)]);
 }
 

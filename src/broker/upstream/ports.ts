@@ -3,7 +3,7 @@
  * everything that waits settles when the connection is closed for good.
  */
 import type { Clock, Log, Pubkey, Random } from '../../model/index.ts';
-import type { Filter, VerifiedEvent } from '../../nostr/index.ts';
+import type { Filter, PagedFilter, VerifiedEvent } from '../../nostr/index.ts';
 import type { FetchResult, PublishOutcome, UpstreamPhase } from '../ports.ts';
 
 export interface SubscriptionSpec {
@@ -55,7 +55,7 @@ export interface Upstream {
   /** Sends the very same event again after a reconnect until an answer or the time runs out. Never rejects. */
   publish(event: VerifiedEvent, options: { readonly timeoutMs: number }): Promise<PublishOutcome>;
   /** A one-off REQ until EOSE; newest first. Never rejects. */
-  fetch(filters: readonly Filter[], options: { readonly timeoutMs: number }): Promise<FetchResult>;
+  fetch(filters: readonly PagedFilter[], options: { readonly timeoutMs: number }): Promise<FetchResult>;
   /** Settles everything that waits, closes the socket. Twice is once. */
   close(): Promise<void>;
 }
