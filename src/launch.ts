@@ -156,6 +156,7 @@ function agentOptions(
     cwd: agent.cwd,
     ...(agent.instructions === undefined ? {} : { instructions: agent.instructions }),
     ...(agent.observe !== 'off' && { observation: { livenessMs: agent.livenessMs, packed: agent.observe === 'batch', program: { command, args } } }),
+    rest: { lazy: agent.lazyStart, ...(agent.idleSleepMs !== undefined && { sleepAfterMs: agent.idleSleepMs }) },
     signals: { presence: agent.presence, typing: agent.typing },
     dialect: agent.adapter.dialect,
     permission: { policy: agent.permission, askMs: agent.askTimeoutMs },

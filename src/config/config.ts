@@ -73,6 +73,10 @@ export interface AgentConfig {
   readonly channels?: readonly ChannelId[];
   /** 1..32. */
   readonly processes: number;
+  /** No process is started before there is work. */
+  readonly lazyStart: boolean;
+  /** Without work for this long its processes are ended until there is some; absent: never. */
+  readonly idleSleepMs?: number;
   readonly session: 'channel' | 'thread';
   /** 0..10000; 0 gathers nothing. */
   readonly gatherMs: number;

@@ -95,6 +95,18 @@ export function duration(minMs: number, maxMs: number): Leaf<number> {
   });
 }
 
+/** The same, or undefined for `off`, which other readers of YAML take for false. */
+export function durationOrOff(minMs: number, maxMs: number): Leaf<number | undefined> {
+  const expected = `off, or a duration like 90s, 5m or 2h between ${formatDuration(minMs)} and ${formatDuration(maxMs)}`;
+  return z.unknown().transform((value, context): number | undefined => {
+    if (value === 'off' || value === false) return undefined;
+    const ms = typeof value === 'string' ? parseDuration(value) : undefined;
+    if (ms !== undefined && ms >= minMs && ms <= maxMs) return ms;
+    context.addIssue({ code: 'custom', message: `${found(value)}, expected ${expected}` });
+    return z.NEVER;
+  });
+}
+
 export function publicKey(expected: string): Leaf<Pubkey> {
   return leaf(expected, (value): Pubkey | Mistake | undefined => {
     // 64 digits without quotation marks are a number to YAML.

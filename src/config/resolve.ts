@@ -71,6 +71,8 @@ function resolveAgent(folder: string, agent: WrittenAgent, path: Path, fail: Fai
     subscribe: agent.subscribe,
     ...(agent.channels === undefined ? {} : { channels: [...new Set(agent.channels)] }),
     processes: agent.processes,
+    lazyStart: agent['lazy-start'],
+    ...(agent['idle-sleep'] !== undefined && { idleSleepMs: agent['idle-sleep'] }),
     session: agent.session,
     gatherMs: agent.gather,
     idleTimeoutMs: agent['idle-timeout'],

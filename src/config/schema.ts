@@ -7,7 +7,7 @@ import type { z } from 'zod';
 import { LOG_LEVELS } from '../model/index.ts';
 import { adapter, args } from './adapter.ts';
 import {
-  channel, closed, count, duration, environment, leaf, list, Mistake, publicKey, text, word,
+  channel, closed, count, duration, durationOrOff, environment, leaf, list, Mistake, publicKey, text, word,
 } from './leaf.ts';
 import { holdsSecretKey } from './found.ts';
 
@@ -128,6 +128,8 @@ const agent = closed(
       min: 1, max: 500, expected: 'a list of 1..500 channel ids, or no such member for all',
     }).optional(),
     processes: count(1, 32).default(1),
+    'lazy-start': yesOrNo.default(false),
+    'idle-sleep': durationOrOff(10_000, MAX_HARD_TIMEOUT_MS).optional(),
     session: word(['channel', 'thread']).default('channel'),
     gather: duration(0, 10_000).default(200),
     'idle-timeout': duration(1_000, MAX_HARD_TIMEOUT_MS).default(DEFAULT_IDLE_MS),

@@ -55,8 +55,8 @@ export interface AgentReport {
 /** One place for a process; `pid` is absent while none runs. */
 export interface ProcessReport {
   readonly pid?: number;
-  /** `idle` and `busy` run; `backoff` waits before the next start; `broken` has given up for now. */
-  readonly state: 'starting' | 'idle' | 'busy' | 'stopping' | 'backoff' | 'broken';
+  /** `idle` and `busy` run; `backoff` waits before the next start; `broken` has given up for now; `asleep` waits for work. */
+  readonly state: 'asleep' | 'starting' | 'idle' | 'busy' | 'stopping' | 'backoff' | 'broken';
   readonly sessions: number;
   readonly lastEnd?: string;
 }
@@ -98,7 +98,7 @@ const agent = z.object({
   upstream,
   processes: z.array(z.object({
     pid: z.exactOptional(whole),
-    state: z.enum(['starting', 'idle', 'busy', 'stopping', 'backoff', 'broken']),
+    state: z.enum(['asleep', 'starting', 'idle', 'busy', 'stopping', 'backoff', 'broken']),
     sessions: whole,
     lastEnd: z.exactOptional(z.string()),
   })),

@@ -52,7 +52,7 @@ export interface HarnessSetup {
 
 /** `waking`: no process is ready, and one is started or will be; `failed`: none can be started for some minutes. */
 export interface RuntimeState {
-  readonly lifecycle: 'waking' | 'ready' | 'failed';
+  readonly lifecycle: 'listening' | 'waking' | 'ready' | 'failed';
   /** Of `failed`. */
   readonly error?: string;
 }

@@ -8,6 +8,7 @@ import type { Store } from '../store/index.ts';
 import type { ProfileFacts } from './directory.ts';
 import type { GateSettings } from './gate.ts';
 import type { Observer } from './notes.ts';
+import type { RestSettings } from './rest.ts';
 import type { Tape } from './tape.ts';
 
 export interface AgentOptions {
@@ -44,6 +45,8 @@ export interface AgentOptions {
     /** What its processes are started as. */
     readonly program: { readonly command: string; readonly args: readonly string[] };
   };
+  /** Whether and when it has no processes for want of work; absent: never. */
+  readonly rest?: RestSettings;
   /** Which live signals skep gives for it; absent: none. */
   readonly signals?: { readonly presence: boolean; readonly typing: boolean };
   /** Where a recorder listens. */

@@ -62,7 +62,10 @@ export class Agent {
     this.#options = options;
     this.#directory = new Directory(options.link, options.clock, options.ownAgents);
     const { store, link, clock, gatherMs, tape } = options;
-    this.#inbox = new Inbox({ store, link, clock, settings: { gatherMs }, ...(tape && { onMoved: tape.moved }) });
+    this.#inbox = new Inbox({ store, link, clock, settings: { gatherMs }, onMoved: (move) => {
+      tape?.moved(move);
+      this.#pool.hasWork('inbox', !move.isEmpty);
+    } });
     const { observation, steadyClock } = options;
     this.#observation = observation && new Observation({ link, clock: steadyClock, ...observation });
     this.#permissions = new Permissions(options, this.#observation);

@@ -11,6 +11,8 @@ import type { Life } from './life.ts';
 import type { Observation } from './observation.ts';
 import type { Permissions } from './permissions.ts';
 import { RuntimeWatch } from './runtime-watch.ts';
+import { Rest } from './rest.ts';
+import type { Work } from './rest.ts';
 import { presenceOf } from './signals.ts';
 import { Slot } from './slot.ts';
 import type { SlotChange } from './slot.ts';
@@ -27,6 +29,7 @@ export interface FreeProcess {
 export class Pool {
   readonly #slots: readonly Slot[];
   readonly #runtime: RuntimeWatch;
+  readonly #rest: Rest;
   readonly #tellPresence: (status: PresenceStatus | undefined) => void;
 
   constructor(options: AgentOptions, permissions: Permissions, onChange: (change: SlotChange) => void, observation?: Observation) {
@@ -46,14 +49,35 @@ export class Pool {
     });
     this.#tellPresence = (status) => { if (status !== undefined && options.signals?.presence === true) link.presence(status); };
     this.#slots = Array.from({ length: options.processes }, newSlot);
+    this.#rest = new Rest({
+      settings: options.rest ?? { lazy: false }, clock,
+      inUse: () => this.#slots.some(({ phase }) => phase === 'busy'),
+      start: () => {
+        log.info('the agent wakes: there is work', { agent: options.name });
+        this.#each((slot) => { slot.wake(); });
+      },
+      stop: () => {
+        log.info('the agent sleeps: its processes are ended until there is work', { agent: options.name });
+        this.#each((slot) => { slot.sleep(); });
+      },
+    });
   }
 
   open(onFatal: (error: unknown) => void): void {
-    this.#runtime.opened();
-    for (const slot of this.#slots) slot.open(onFatal);
+    const { isAsleep } = this.#rest;
+    this.#runtime.opened(isAsleep);
+    for (const slot of this.#slots) slot.open(onFatal, isAsleep);
+    this.#showPresence();
+    this.#rest.open();
+  }
+
+  /** Whether there is work of that sort: without any the processes may be let go, and with some they are started. */
+  hasWork(work: Work, isThere: boolean): void {
+    this.#rest.has(work, isThere);
   }
 
   async stop(): Promise<void> {
+    this.#rest.close();
     await Promise.all(this.#slots.map((slot) => slot.stop()));
     this.#tellPresence('offline');
   }
@@ -91,6 +115,12 @@ export class Pool {
   /** How a process ended last, in a word. */
   lastEnd(): string {
     return this.#slots[0]?.lastEnd ?? 'unknown';
+  }
+
+  #each(act: (slot: Slot) => void): void {
+    for (const slot of this.#slots) act(slot);
+    this.#runtime.looked();
+    this.#showPresence();
   }
 
   #showPresence(): void {

@@ -28,19 +28,25 @@ export class RuntimeWatch {
     this.#relayUrl = veiled(options.link.status().url);
   }
 
-  opened(): void {
+  /** `asleep`: no process is started before there is work. */
+  opened(asleep: boolean): void {
     const { processes: parallelism, observation } = this.#options;
     const { command, args } = observation?.program ?? { command: '', args: [] };
     this.#observation?.tellOfAgent(harnessStarted({
       relayUrl: this.#relayUrl, agentCommand: veiled(command), agentArgs: veiledArguments(args), parallelism,
     }));
-    this.#tell('waking');
+    this.#tell(asleep ? 'listening' : 'waking');
   }
 
   changed(change: SlotChange): void {
     // What the breaker makes of an end is told before the end itself is.
     if (change.type === 'broken' || change.type === 'recovered') return;
     if (change.type !== 'started') this.#lastEnd = describeEnd(change.end);
+    this.looked();
+  }
+
+  /** The phases of its slots may be others. */
+  looked(): void {
     const state = stateOf(this.#phases());
     if (state !== undefined && state !== this.#told) this.#tell(state);
   }
@@ -58,6 +64,7 @@ const MAX_ERROR = 600;
 function stateOf(phases: readonly SlotPhase[]): RuntimeState['lifecycle'] | undefined {
   if (phases.includes('stopping')) return undefined;
   if (phases.some(isReady)) return 'ready';
+  if (phases.every((phase) => phase === 'asleep')) return 'listening';
   return phases.every((phase) => phase === 'broken') ? 'failed' : 'waking';
 }
 
@@ -66,6 +73,7 @@ function isReady(phase: SlotPhase): boolean {
     case 'idle':
     case 'busy':
       return true;
+    case 'asleep':
     case 'backoff':
     case 'broken':
     case 'starting':

@@ -10,7 +10,7 @@ import type { SlotPhase } from './slot.ts';
  */
 export function presenceOf(phases: readonly SlotPhase[]): Exclude<PresenceStatus, 'offline'> | undefined {
   if (phases.some((phase) => phase === 'idle' || phase === 'busy')) return 'online';
-  return phases.every((phase) => phase === 'broken') ? 'away' : undefined;
+  return phases.every((phase) => phase === 'broken' || phase === 'asleep') ? 'away' : undefined;
 }
 
 /** Where the message stands that is answered: a top-level one is in the channel, where people see that it is. */

@@ -3,6 +3,7 @@
  * A slot runs one turn at a time; a lane stays with the slot that holds its session.
  *
  *   backoff or broken (the breaker waits) → starting → idle ⇄ busy → the process ends → backoff …    stopping is for good
+ *   Put to sleep, it ends its process as at a stop and begins none, in whatever phase it was, until it is woken.
  */
 import type { Dialect } from '../../adapters/index.ts';
 import { newBreaker, nextStartAt, startAgent, stepBreaker } from '../acp/index.ts';
@@ -35,16 +36,19 @@ export type SlotChange =
   | { readonly type: 'broken' }
   | { readonly type: 'recovered' };
 
-/** `backoff` waits for the next start; `broken` has given up for some minutes. */
-export type SlotPhase = 'backoff' | 'broken' | 'starting' | 'idle' | 'busy' | 'stopping';
+/** `backoff` waits for the next start; `broken` has given up for some minutes; `asleep` waits for work. */
+export type SlotPhase = 'asleep' | 'backoff' | 'broken' | 'starting' | 'idle' | 'busy' | 'stopping';
 
 export class Slot {
   readonly #options: SlotOptions;
-  readonly #stopping = new AbortController();
+  #stopped = false;
+  /** Aborts when there is to be no process: at the stop, and when it is put to sleep. */
+  #shift = new AbortController();
   #breaker: BreakerState;
   #life: Life | undefined;
   #lastEnd: string | undefined;
   #pausing = false;
+  /** Ends the wait between two lives. */
   #endPause: (() => void) | undefined;
   #kept: Promise<void> = Promise.resolve();
 
@@ -58,9 +62,10 @@ export class Slot {
   }
 
   get phase(): SlotPhase {
-    if (this.#isStopping()) return 'stopping';
+    if (this.#stopped) return 'stopping';
     const status = this.#life?.status;
     if (status === 'idle' || status === 'busy') return status;
+    if (this.#isOff()) return this.#life === undefined ? 'asleep' : 'stopping';
     if (this.#breaker.status === 'open') return 'broken';
     return this.#pausing ? 'backoff' : 'starting';
   }
@@ -70,8 +75,9 @@ export class Slot {
     return this.#lastEnd;
   }
 
-  /** Begins to keep a process alive. A rejection (the disk) is told to `onFatal`. */
-  open(onFatal: (error: unknown) => void): void {
+  /** Begins to keep a process alive, or to sleep. A rejection (the disk) is told to `onFatal`. */
+  open(onFatal: (error: unknown) => void, asleep = false): void {
+    if (asleep) this.#shift.abort();
     this.#kept = this.#keepAlive().catch(onFatal);
   }
 
@@ -82,22 +88,40 @@ export class Slot {
 
   /** Ends the process and starts no other. Twice is once. */
   async stop(): Promise<void> {
-    this.#stopping.abort();
-    this.#endPause?.();
-    await this.#life?.retire('retired');
+    this.#stopped = true;
+    await this.#off();
     await this.#kept;
   }
 
+  /** Ends the process in the same order and starts no other before it is woken. From here on it gets no turn. */
+  sleep(): void {
+    void this.#off();
+  }
+
+  wake(): void {
+    if (this.#stopped || !this.#isOff()) return;
+    this.#shift = new AbortController();
+    this.#endPause?.();
+  }
+
+  async #off(): Promise<void> {
+    this.#shift.abort();
+    this.#endPause?.();
+    await this.#life?.retire('retired');
+  }
+
   async #keepAlive(): Promise<void> {
-    while (!this.#isStopping()) {
-      await this.#pauseUntil(nextStartAt(this.#breaker));
-      if (!this.#isStopping()) await this.#live();
+    while (!this.#stopped) {
+      const atMs = this.#isOff() ? 'woken' : nextStartAt(this.#breaker);
+      // Looked at anew after each wait: it may have been cut short.
+      if (atMs === 'woken' || (atMs !== undefined && atMs > this.#options.clock.now())) await this.#pauseUntil(atMs);
+      else await this.#live();
     }
   }
 
   async #live(): Promise<void> {
     const { link, clock, random, log, store, plan, dialect, permission, version, tap, onChange } = this.#options;
-    const { signal } = this.#stopping;
+    const { signal } = this.#shift;
     const credential = link.openSession();
     const launch = plan(credential);
     const onLine = tap?.(launch.env);
@@ -117,8 +141,8 @@ export class Slot {
     this.#step({ type: 'started' });
     this.#life = life;
     onChange({ type: 'started', pid: process.pid, program: process.agentInfo.name });
-    // `stop` may have come while the program started, when there was no life yet to end.
-    if (this.#isStopping()) await life.retire('retired');
+    // The stop may have come while the program started, when there was no life yet to end.
+    if (signal.aborted) await life.retire('retired');
     const end = await process.ended;
     this.#life = undefined;
     this.#lastEnd = end.how;
@@ -127,8 +151,8 @@ export class Slot {
   }
 
   /** Asked through a method, because it changes while something is awaited. */
-  #isStopping(): boolean {
-    return this.#stopping.signal.aborted;
+  #isOff(): boolean {
+    return this.#shift.signal.aborted;
   }
 
   #step(input: BreakerInput): void {
@@ -141,14 +165,13 @@ export class Slot {
     return Math.max(0, (nextStartAt(this.#breaker) ?? 0) - this.#options.clock.now());
   }
 
-  async #pauseUntil(atMs: Milliseconds | undefined): Promise<void> {
+  async #pauseUntil(atMs: Milliseconds | 'woken'): Promise<void> {
     const { clock } = this.#options;
-    if (atMs === undefined || atMs <= clock.now()) return;
     this.#pausing = true;
     await new Promise<void>((resolve) => {
-      const cancel = clock.wake(atMs, resolve);
+      const cancel = atMs === 'woken' ? undefined : clock.wake(atMs, resolve);
       this.#endPause = () => {
-        cancel();
+        cancel?.();
         resolve();
       };
     });

@@ -30,7 +30,7 @@ describe('a config', () => {
     expect(adapter.name).toBe('scripted');
     expect(agent).toEqual({
       name: 'helper', pubkey: AGENT, owner: OWNER, args: [], cwd: directory, env: {}, respondTo: 'owner-only', allowlist: [],
-      subscribe: 'mentions', processes: 1, session: 'channel', gatherMs: 200, idleTimeoutMs: 900_000,
+      subscribe: 'mentions', processes: 1, lazyStart: false, session: 'channel', gatherMs: 200, idleTimeoutMs: 900_000,
       hardTimeoutMs: 7_200_000, permission: 'reject', askTimeoutMs: 300_000, observe: 'on', livenessMs: 10_000, presence: true, typing: true, mcp: true, manageAgents: true,
     });
   });
@@ -55,6 +55,8 @@ agents:
     subscribe: all
     channels: [${CHANNEL.toUpperCase()}, ${CHANNEL}]
     processes: 32
+    lazy-start: true
+    idle-sleep: 15m
     session: thread
     gather: 0
     idle-timeout: 90s
@@ -83,7 +85,7 @@ agents:
       name: 'a-1', owner: OWNER, args: ['--more'], cwd: join(directory, 'work'),
       adapter: { name: 'custom', launch: { runs: 'command', command: './agent', args: ['--acp'] } },
       env: { LANG: 'C.UTF-8', EMPTY: '', PUBKEY: OWNER_NPUB },
-      respondTo: 'allowlist', allowlist: [OWNER], subscribe: 'all', channels: [CHANNEL], processes: 32, session: 'thread',
+      respondTo: 'allowlist', allowlist: [OWNER], subscribe: 'all', channels: [CHANNEL], processes: 32, lazyStart: true, idleSleepMs: 900_000, session: 'thread',
       gatherMs: 0, idleTimeoutMs: 90_000, hardTimeoutMs: 604_800_000, permission: 'ask', askTimeoutMs: 20_000, observe: 'off', livenessMs: 60_000, presence: false, typing: false, mcp: false, manageAgents: false,
       instructions: 'Be brief.\n🐝\n',
     });

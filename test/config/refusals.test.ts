@@ -43,6 +43,8 @@ const AGENT_ROWS: readonly (readonly [string, string])[] = [
   ['ask-timeout: 0s', 'skep.yaml:7: agents[0].ask-timeout: found "0s", expected a duration like 90s, 5m or 2h between 1s and 5m'],
   ['ask-timeout: 301s', 'skep.yaml:7: agents[0].ask-timeout: found "301s", expected a duration like 90s, 5m or 2h between 1s and 5m'],
   ['observe: sometimes', 'skep.yaml:7: agents[0].observe: found "sometimes", expected on, batch or off'],
+  ['idle-sleep: 1s', 'skep.yaml:7: agents[0].idle-sleep: found "1s", expected off, or a duration like 90s, 5m or 2h between 10s and 7d'],
+  ['lazy-start: maybe', 'skep.yaml:7: agents[0].lazy-start: found "maybe", expected true or false'],
   ['liveness: 0', 'skep.yaml:7: agents[0].liveness: found 0, expected a duration like 90s, 5m or 2h between 1s and 10m'],
   ['mcp: "false"', 'skep.yaml:7: agents[0].mcp: found "false", expected true or false'],
   ['channels: []', 'skep.yaml:7: agents[0].channels: found 0 entries, expected a list of 1..500 channel ids, or no such member for all'],

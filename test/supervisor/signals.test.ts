@@ -66,8 +66,8 @@ describe('presence', () => {
   });
 
   it.each([
-    [['idle'], 'online'], [['broken', 'busy'], 'online'], [['broken', 'broken'], 'away'],
-    [['starting'], undefined], [['backoff', 'broken'], undefined], [['stopping'], undefined],
+    [['idle'], 'online'], [['broken', 'busy'], 'online'], [['broken', 'broken'], 'away'], [['asleep', 'broken'], 'away'],
+    [['starting'], undefined], [['backoff', 'broken'], undefined], [['stopping', 'asleep'], undefined],
   ] as const)('of %j is %s', (phases, presence) => {
     expect(presenceOf(phases)).toBe(presence);
   });
