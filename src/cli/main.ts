@@ -31,6 +31,9 @@ const VERBS = {
   status: async () => (await import('./status.ts')).statusVerb,
   session: async () => (await import('./session.ts')).sessionVerb,
   owner: async () => (await import('./owner.ts')).ownerVerb,
+  persona: async () => (await import('./persona/persona.ts')).personaVerb,
+  instructions: async () => (await import('./persona/instructions.ts')).instructionsVerb,
+  team: async () => (await import('./persona/team.ts')).teamVerb,
   relay: async () => (await import('./relay.ts')).relayVerb,
   demo: async () => (await import('./demo.ts')).demoVerb,
   call: async () => (await import('./call.ts')).callVerb,
@@ -108,5 +111,7 @@ const EXIT_CODES = `Exit codes:
   12   skep call: no verdict
   13   skep owner: nothing waits for what was ordered, or more than one thing does
   14   skep owner: it was sent, and no answer came in time
+  15   skep persona, team, instructions: nothing was changed: declined, or not what was seen
+  16   skep persona, team, instructions: stored and not current, or not all of it is done
   70   a bug in skep
   130  forced by a second SIGINT (129 SIGHUP, 143 SIGTERM)`;

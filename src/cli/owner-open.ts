@@ -32,16 +32,21 @@ export interface Owner {
   readonly nameOf: (agent: Pubkey) => string;
 }
 
-const CONFIG = 'skep.yaml';
+export const CONFIG = 'skep.yaml';
 /** A report is made in memory; a supervisor that needs longer is stuck. */
 const ANSWER_MS = 5_000;
 
 export function ownerOptions(command: Command): Command {
+  return placeOptions(command)
+    .option('-a, --agent <agent>', 'only this agent: a name of the config, an npub, or hex; may be given again', also);
+}
+
+/** Whose key, and which relay: for every verb that an owner has. */
+export function placeOptions(command: Command): Command {
   return command
     .option('-c, --config <file>', `the supervisor's config, for its relay and its agents (default: ${CONFIG}, unless there is a --relay)`)
     .option('-r, --relay <url>', 'the relay, instead of the config\'s')
     .option('-k, --key <file>', 'a file with the owner\'s secret key, or a bunker:// address (default: keys/owner.key beside the config)')
-    .option('-a, --agent <agent>', 'only this agent: a name of the config, an npub, or hex; may be given again', also)
     .option('--json', 'one JSON object a line');
 }
 
@@ -75,13 +80,13 @@ function also(agent: string, before: readonly string[] = []): readonly string[] 
   return [...before, agent];
 }
 
-function keyFileOf({ key }: OwnerFlags, config: Config | undefined): string {
+export function keyFileOf({ key }: OwnerFlags, config: Config | undefined): string {
   if (key !== undefined) return key;
   if (config === undefined) throw new Failure('usage', '--key: expected the file of the owner\'s secret key, with --relay');
   return join(dirname(config.file), 'keys', 'owner.key');
 }
 
-async function relayOf(config: Config | undefined): Promise<string> {
+export async function relayOf(config: Config | undefined): Promise<string> {
   if (config === undefined) throw new TypeError('neither a relay nor a config');
   if (config.relay.type === 'remote') return config.relay.url;
   const { embeddedRelay } = await askStatus(socketPathOf(config.dataDirectory), ANSWER_MS);

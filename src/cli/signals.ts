@@ -5,7 +5,7 @@
 import { constants } from 'node:os';
 import { systemClock } from '../system/index.ts';
 
-const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+export const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 export type EndSignal = (typeof SIGNALS)[number];
 
 export interface SignalHandlers {

@@ -41,6 +41,12 @@ export const FAILURES = {
   nothing_waits: { exit: 13 },
   /** An order of the owner was sent, and nobody said what came of it. */
   unanswered: { exit: 14 },
+  /** The owner was asked, and said no: nothing was changed. */
+  declined: { exit: 15 },
+  /** Nothing was changed: the editor failed or changed nothing, or what is there now is not what the owner has seen. */
+  not_changed: { exit: 15 },
+  /** Something was stored or deleted, and it is not all, or not what counts. */
+  partly_done: { exit: 16 },
   /** An agent program could not be started or did not behave; `AgentFailure` says how. */
   agent: { exit: 1 },
   /** The relay did not answer, or answered no. */

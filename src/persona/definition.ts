@@ -85,10 +85,15 @@ export function definitionHash(definition: Definition): string {
 }
 
 function bodyOf(one: Definition, acpCommand: string | undefined): string {
-  return JSON.stringify({
+  return JSON.stringify(definitionMembers({ ...one, acpCommand }));
+}
+
+/** Every member by its name in the body, in the order of the body; undefined for what says nothing. */
+export function definitionMembers(one: Definition): Readonly<Record<string, unknown>> {
+  return {
     display_name: one.displayName,
     system_prompt: one.systemPrompt,
-    acp_command: acpCommand,
+    acp_command: one.acpCommand,
     avatar_url: one.avatarUrl,
     runtime: one.runtime,
     model: one.model,
@@ -99,7 +104,7 @@ function bodyOf(one: Definition, acpCommand: string | undefined): string {
     parallelism: one.parallelism,
     description: one.description,
     session_policy: one.sessionPolicy === 'channel' ? undefined : one.sessionPolicy,
-  });
+  };
 }
 
 /** What no reader would take, with its member's name. */

@@ -19,17 +19,21 @@ export interface Patience {
   readonly clock: Clock;
   /** Aborted: the deletion stops between two requests and says so. */
   readonly signal: AbortSignal;
+  /** Called before each pause: the relay did not do what it was asked, or did not answer. */
+  readonly onPause?: (pauseMs: number) => void;
 }
 
 /** `stopped` says that versions may be left; only `done` says that none is. */
-export async function deleteVersions(ports: OwnerPorts, subject: Subject, { clock, signal }: Patience): Promise<'done' | 'stopped'> {
+export async function deleteVersions(ports: OwnerPorts, subject: Subject, { clock, signal, onPause }: Patience): Promise<'done' | 'stopped'> {
   let { state, commands } = beginDeletion();
   while (!signal.aborted) {
     const [command] = commands;
     if (command !== undefined) {
       ({ state, commands } = stepDeletion(state, await perform(ports, subject, command), clock.now()));
     } else if (state.status === 'waiting') {
-      await pause(clock, Math.max(0, state.dueAt - clock.now()), signal);
+      const pauseMs = Math.max(0, state.dueAt - clock.now());
+      onPause?.(pauseMs);
+      await pause(clock, pauseMs, signal);
       // The clock may be a hair behind the timer that it woke.
       ({ state, commands } = stepDeletion(state, { type: 'due' }, later(clock.now(), Math.max(0, state.dueAt - clock.now()))));
     } else {

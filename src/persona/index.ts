@@ -3,13 +3,13 @@
  * in: src/model, src/nostr; the owner's key and a relay only as ports. out: formats as values, flows over the ports.
  * Never opens a socket, holds a key, or knows what time it is: whoever calls says.
  */
-export { addressText, deletionOf, headAt, headsOf, identifierOf, nextStamp } from './address.ts';
+export { addressFilter, addressText, deletionOf, headAt, headsOf, identifierOf, nextStamp } from './address.ts';
 export type { Address } from './address.ts';
 export { CATALOG_MAX_BYTES, catalogMember, catalogTemplate, projectionHash, writeCatalog } from './catalog.ts';
 export type { Catalog, CatalogMember, CatalogWriting } from './catalog.ts';
 export { adoptTeam, readCatalog } from './catalog-reading.ts';
 export type { Adoption, CatalogReading } from './catalog-reading.ts';
-export { DEFINITION_MAX_BYTES, definitionHash, definitionTemplate, plainDefinition, writeDefinition } from './definition.ts';
+export { DEFINITION_MAX_BYTES, definitionHash, definitionMembers, definitionTemplate, plainDefinition, writeDefinition } from './definition.ts';
 export type { Definition, DefinitionWriting, RespondTo, SessionPolicy } from './definition.ts';
 export { readDefinition, readDefinitionBody, readForeignDefinition } from './definition-reading.ts';
 export type { DefinitionReading, ReadDefinition } from './definition-reading.ts';
@@ -21,12 +21,13 @@ export { portOf } from './key.ts';
 export type { SigningKey } from './key.ts';
 export { instanceTemplate, readInstance, resolveModel } from './instance.ts';
 export type { Instance, OwnFields } from './instance.ts';
-export { OWNER_KINDS } from './kinds.ts';
+export { OWNER_KINDS, PERSONA_KIND } from './kinds.ts';
 export { composeLaunch, deliver } from './launch.ts';
 export type { Delivery, LaunchFacts, LaunchRefusal, Layers, Override, TeamFacts } from './launch.ts';
-export { launchFacts } from './launch-facts.ts';
+export { launchFacts, ownFacts } from './launch-facts.ts';
 export { launchRecord, personaSnapshot } from './launch-record.ts';
 export type { Engram, Launch } from './launch-record.ts';
+export { readAll } from './pages.ts';
 export type { Cursor } from './pages.ts';
 export type { OwnerKey, OwnerPorts, PersonaRelay, Publication } from './ports.ts';
 export { deleteAt, publishAt } from './publish.ts';
@@ -35,6 +36,7 @@ export { writeRecords } from './record-keeper.ts';
 export type { PendingRecords, RecordWriter } from './record-keeper.ts';
 export { restoreVersion, saveVersion, sendAgain, templateText } from './save.ts';
 export type { SaveOrder, SaveOutcome, TeamGuard } from './save.ts';
+export { maskSecrets } from './secrets.ts';
 export type { SecretWarning } from './secrets.ts';
 export { freeSlug, isPersonaSlug, slugFrom } from './slug.ts';
 export { readTeam, readTeams, teamGuard, teamsOf, writeTeam } from './team-book.ts';

@@ -17,17 +17,27 @@ import { readTeams, teamsOf } from './team-book.ts';
 type Reading = Pick<OwnerPorts, 'key' | 'relay'>;
 type Known<T> = { readonly ok: true; readonly value: T } | Refusal<'unavailable' | 'content'>;
 
+type Linked = Pick<Instance, 'agent' | 'definitionId' | 'own'>;
+
 export async function launchFacts(
-  ports: Reading, { agent, definitionId, own }: Pick<Instance, 'agent' | 'definitionId' | 'own'>,
+  ports: Reading, linked: Linked,
 ): Promise<{ readonly ok: true; readonly facts: LaunchFacts } | Refusal<'unavailable' | 'content'>> {
+  const own = await ownFacts(ports, linked);
+  if (!own.ok) return own;
+  const teams = await teamFacts(ports, linked.agent);
+  return teams.ok ? { ok: true, facts: { ...own.facts, teams: teams.value } } : teams;
+}
+
+/** Those of the agent's own layer alone. */
+export async function ownFacts(
+  ports: Reading, { agent, definitionId, own }: Linked,
+): Promise<{ readonly ok: true; readonly facts: Omit<LaunchFacts, 'teams'> } | Refusal<'unavailable' | 'content'>> {
   const current = await currentVersion(ports, { type: 'agent', agent });
   if (!current.ok) return current;
   const template = definitionId === undefined
     ? { ok: true, value: { type: 'legacy', systemPrompt: own.systemPrompt } } as const
     : await definitionTemplateOf(ports, definitionId);
-  if (!template.ok) return template;
-  const teams = await teamFacts(ports, agent);
-  return teams.ok ? { ok: true, facts: { version: current.version, template: template.value, teams: teams.value } } : teams;
+  return template.ok ? { ok: true, facts: { version: current.version, template: template.value } } : template;
 }
 
 async function definitionTemplateOf({ key, relay }: Reading, definitionId: string): Promise<Known<LaunchFacts['template']>> {

@@ -25,6 +25,8 @@ export type SaveOrder = SaveSubject & {
   readonly text: string;
   /** What the subject resolves to while it has no version; undefined where that is nothing. */
   readonly earlier?: string | undefined;
+  /** The version that whoever saves has seen as the current one, or that there was none; another one is not saved over. */
+  readonly seen?: EventId | 'none' | undefined;
 };
 
 export type SaveOutcome =
@@ -38,7 +40,8 @@ export type SaveOutcome =
   | { readonly status: 'unknown'; readonly event: VerifiedEvent; readonly detail: string }
   | { readonly status: 'failed'; readonly refusal: Refusal<SaveRefusal> };
 
-export type SaveRefusal = 'text' | 'unavailable' | 'refused' | 'rejected' | 'deleted';
+/** `unseen`: another version is current than the one that was seen. */
+export type SaveRefusal = 'text' | 'unseen' | 'unavailable' | 'refused' | 'rejected' | 'deleted';
 
 /** What became of the text from before the first version; `unfit`: no version can hold it. */
 export type Earlier = 'kept' | 'unfit' | 'none';
@@ -49,6 +52,8 @@ export async function saveVersion(ports: OwnerPorts, order: SaveOrder): Promise<
   const current = await currentVersion(ports, order.subject);
   if (!current.ok) return failed(current);
   const { version } = current;
+  const found = version?.id ?? 'none';
+  if (order.seen !== undefined && order.seen !== found) return failed(refuse('unseen', `version: expected ${order.seen} as the current one, found ${found}`));
   if (version !== undefined) return publishText(ports, order, order.text, [{ created_at: version.createdAt }], 'none');
   const { earlier } = order;
   if (earlier === undefined || earlier === order.text) return publishText(ports, order, order.text, [], 'none');

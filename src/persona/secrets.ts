@@ -44,6 +44,11 @@ export function checkSecrets(body: string): { readonly ok: true; readonly warnin
   return { ok: true, warnings };
 }
 
+/** `text` as it may stand on a screen: what looks like a key shows as its sort. */
+export function maskSecrets(text: string): string {
+  return redact(SORTS.reduce((rest, [sort, pattern]) => rest.replace(new RegExp(pattern, `${pattern.flags}g`), `<${sort}>`), text));
+}
+
 function sortOf(text: string): string | undefined {
   const known = SORTS.find(([, pattern]) => pattern.test(text));
   return known?.[0] ?? (redact(text) === text ? undefined : 'a key or token');

@@ -1,0 +1,80 @@
+/** The owner's definitions on the relay, and those that others show: found by slug or coordinate, published, deleted. */
+import { Failure } from '../../model/index.ts';
+import type { Pubkey } from '../../model/index.ts';
+import { parsePubkey } from '../../nostr/index.ts';
+import type { VerifiedEvent } from '../../nostr/index.ts';
+import {
+  addressFilter, definitionTemplate, headAt, headsOf, isPersonaSlug, PERSONA_KIND, publishAt, readAll, readDefinition, readForeignDefinition, writeDefinition,
+} from '../../persona/index.ts';
+import type { Definition, DefinitionReading, ReadDefinition, SecretWarning } from '../../persona/index.ts';
+import { safe, tell } from '../print.ts';
+import { taken } from './open.ts';
+import type { Personas } from './open.ts';
+
+export interface Found extends ReadDefinition {
+  readonly event: VerifiedEvent;
+}
+
+export function asSlug(text: string): string {
+  if (isPersonaSlug(text)) return text;
+  throw new Failure('usage', `slug: expected 1 to 64 of a-z, 0-9, _ and -, the first a letter or digit, found ${safe(text)}`);
+}
+
+/** Every head with its slug, those that cannot be read among them. */
+export async function definitionHeads(
+  { relay }: Personas, author: Pubkey,
+): Promise<readonly { readonly slug: string; readonly event: VerifiedEvent; readonly reading: DefinitionReading }[]> {
+  const { events } = taken(await readAll(relay, { kinds: [PERSONA_KIND.definition], authors: [author] }));
+  return [...headsOf(PERSONA_KIND.definition, author, events)].sort(([one], [other]) => (one < other ? -1 : 1)).map(([slug, event]) => ({ slug, event, reading: readDefinition(event) }));
+}
+
+/** Undefined: the relay says that there is none. Rejects for one that cannot be read. */
+export async function definitionAt({ key, relay }: Personas, slug: string): Promise<Found | undefined> {
+  const event = await headOf(relay, key.pubkey, slug);
+  return event === undefined ? undefined : { ...taken(readDefinition(event)), event };
+}
+
+export async function theDefinition(personas: Personas, slug: string): Promise<Found> {
+  const found = await definitionAt(personas, asSlug(slug));
+  if (found === undefined) throw new Failure('refused_input', `${slug}: there is no persona of that slug on the relay; see skep persona list`);
+  return found;
+}
+
+async function headOf(relay: Personas['relay'], author: Pubkey, slug: string): Promise<VerifiedEvent | undefined> {
+  const address = { kind: PERSONA_KIND.definition, author, d: slug };
+  const { events, complete } = await relay.query([addressFilter(address)]);
+  if (!complete) throw new Failure('relay', 'relay: expected an answer about a persona');
+  return headAt(address, events);
+}
+
+/** `30175:<npub or hex>:<slug>`; undefined for what is no coordinate of this kind. */
+export function coordinateIn(text: string, kind: number): { readonly author: Pubkey; readonly d: string } | undefined {
+  const [, author = '', d = ''] = new RegExp(`^${kind}:([^:]+):(.+)$`, 's').exec(text) ?? [];
+  if (author === '') return undefined;
+  const parsed = parsePubkey(author);
+  if (!parsed.ok) throw new Failure('usage', `${kind}:<author>: ${parsed.detail}`);
+  return { author: parsed.pubkey, d };
+}
+
+/** What its owner shows; one's own also where it is not shared. */
+export async function shown(personas: Personas, { author, d }: { readonly author: Pubkey; readonly d: string }): Promise<ReadDefinition> {
+  const event = await headOf(personas.relay, author, d);
+  if (event === undefined) throw new Failure('refused_input', `30175:${author}:${safe(d)}: there is none, or none that its owner shows`);
+  return taken(author === personas.key.pubkey ? readDefinition(event) : readForeignDefinition(event));
+}
+
+/** The body as it will stand on the relay; what looks like a key is told by its place, before anybody is asked. */
+export function bodyOf(definition: Definition, isShared: boolean): string {
+  const { body, warnings } = taken(writeDefinition(definition, isShared));
+  warn(warnings);
+  return body;
+}
+
+export function warn(warnings: readonly SecretWarning[]): void {
+  for (const { path, sort } of warnings) tell(`warning: ${safe(path)} looks like ${sort}, and will be plain text on the relay`);
+}
+
+export async function publishDefinition(personas: Personas, slug: string, { body, isShared }: { readonly body: string; readonly isShared: boolean }): Promise<VerifiedEvent> {
+  const address = { kind: PERSONA_KIND.definition, author: personas.key.pubkey, d: slug };
+  return taken(await publishAt(personas, address, (createdAt) => definitionTemplate({ slug, body, isShared, createdAt }))).event;
+}

@@ -1,0 +1,138 @@
+/**
+ * Whose instructions are meant: `agent <name>` or `team <id>`, as people write it, and what holds for them now.
+ */
+import { Failure } from '../../model/index.ts';
+import type { Pubkey } from '../../model/index.ts';
+import { parsePubkey } from '../../nostr/index.ts';
+import {
+  addressFilter, currentVersion, headAt, headsOf, ownFacts, PERSONA_KIND, readAll, readInstance, readTeam, readTeams, saveTeamInstructions, saveVersion,
+} from '../../persona/index.ts';
+import type { Instance, SaveOrder, SaveOutcome, Subject, Team, TeamId, Version } from '../../persona/index.ts';
+import { plural, safe } from '../print.ts';
+import { taken } from './open.ts';
+import type { Personas } from './open.ts';
+
+export type Sort = Subject['type'];
+
+/** What a subject is told at present. `text` is undefined where it is invalid, or cannot be read. */
+export interface Standing {
+  readonly source: 'version' | 'definition' | 'legacy' | 'record' | 'none' | 'unreadable';
+  readonly version: Version | undefined;
+  readonly text: string | undefined;
+  /** Why there is no text. */
+  readonly fault: string | undefined;
+}
+
+export interface Target {
+  readonly subject: Subject;
+  /** For a sentence; escaped. */
+  readonly title: string;
+  readonly name: string;
+  standing(): Promise<Standing>;
+  /** What "reset" saves; rejects where it cannot be read. An agent's alone. */
+  template?(): Promise<string>;
+  save(text: string, seen: SaveOrder['seen']): Promise<SaveOutcome>;
+}
+
+export async function targetOf(personas: Personas, sort: Sort, name: string): Promise<Target> {
+  return sort === 'agent' ? agentTarget(personas, await agentNamed(personas, name)) : teamTarget(personas, await teamNamed(personas, name));
+}
+
+export interface NamedAgent {
+  readonly pubkey: Pubkey;
+  readonly name: string;
+}
+
+/** An agent of the config, a key, or the name of one instance on the relay. */
+export async function agentNamed(personas: Personas, text: string): Promise<NamedAgent> {
+  const configured = personas.agents.find(({ name }) => name === text);
+  if (configured !== undefined) return configured;
+  const parsed = parsePubkey(text);
+  if (parsed.ok) return { pubkey: parsed.pubkey, name: personas.agents.find(({ pubkey }) => pubkey === parsed.pubkey)?.name ?? `${parsed.pubkey.slice(0, 8)}…` };
+  const found = (await instances(personas)).filter(({ name }) => name === text);
+  const [instance] = found;
+  if (instance !== undefined && found.length === 1) return { pubkey: instance.agent, name: instance.name };
+  const known = personas.agents.map(({ name }) => name).join(', ');
+  const why = found.length > 1 ? `${plural(found.length, 'agent')} on the relay have that name` : `there is ${known === '' ? 'none in the config' : known}`;
+  throw new Failure('usage', `agent: expected a name of the config, an npub or 64 hex characters, found ${safe(text)}; ${why}`);
+}
+
+async function instances({ key, relay }: Personas): Promise<readonly Instance[]> {
+  const { events } = taken(await readAll(relay, { kinds: [PERSONA_KIND.instance], authors: [key.pubkey] }));
+  return [...headsOf(PERSONA_KIND.instance, key.pubkey, events).values()].flatMap((head) => {
+    const read = readInstance(head);
+    return read.ok ? [read.instance] : [];
+  });
+}
+
+/** A team by its id, the one of that name, or the one whose id begins so. Deleted ones are none. */
+export async function teamNamed(personas: Personas, text: string): Promise<Team> {
+  const { records } = taken(await readTeams(personas));
+  const teams = records.filter((record): record is Team => record.status === 'live');
+  const exact = teams.find(({ id }) => id === text);
+  if (exact !== undefined) return exact;
+  const found = [teams.filter(({ name }) => name === text), text.length < MIN_ID_PREFIX ? [] : teams.filter(({ id }) => id.startsWith(text))].find((some) => some.length > 0) ?? [];
+  const [team] = found;
+  if (team !== undefined && found.length === 1) return team;
+  const why = found.length > 1 ? `${plural(found.length, 'team')} are called so: ${found.map(({ id }) => id).join(', ')}` : 'there is no such team';
+  throw new Failure('usage', `team: expected the id of a team, its beginning, or a name, found ${safe(text)}; ${safe(why)}`);
+}
+
+const MIN_ID_PREFIX = 4;
+
+/** What an agent was made of: its instance on the relay, or nothing. */
+export async function linkOf({ key, relay }: Personas, agent: Pubkey): Promise<Pick<Instance, 'agent' | 'definitionId' | 'own'>> {
+  const address = { kind: PERSONA_KIND.instance, author: key.pubkey, d: agent };
+  const { events, complete } = await relay.query([addressFilter(address)]);
+  if (!complete) throw new Failure('relay', 'relay: expected an answer about the agent\'s instance');
+  const head = headAt(address, events);
+  return head === undefined ? { agent, own: {} } : taken(readInstance(head)).instance;
+}
+
+function agentTarget(personas: Personas, { pubkey, name }: NamedAgent): Target {
+  const subject = { type: 'agent', agent: pubkey } as const;
+  const facts = async () => taken(await ownFacts(personas, await linkOf(personas, pubkey))).facts;
+  return {
+    subject, name, title: `agent ${safe(name)}`,
+    async standing() {
+      const { version, template } = await facts();
+      if (version !== undefined) return ofVersion(version);
+      if (template.type === 'definition_unusable') return { source: 'unreadable', version, text: undefined, fault: template.detail };
+      const { type, systemPrompt: text } = template;
+      return { source: text === undefined ? 'none' : type, version, text: text ?? '', fault: undefined };
+    },
+    async template() {
+      const { template } = await facts();
+      if (template.type === 'definition_unusable') throw new Failure('refused_input', safe(template.detail));
+      // What an instance of old says itself is no definition's template.
+      return template.type === 'definition' ? template.systemPrompt ?? '' : '';
+    },
+    async save(text, seen) {
+      const { template } = await facts();
+      const earlier = template.type === 'definition_unusable' ? undefined : template.systemPrompt;
+      return saveVersion(personas, { subject, text, earlier, seen });
+    },
+  };
+}
+
+function teamTarget(personas: Personas, { id, name }: { readonly id: TeamId; readonly name: string }): Target {
+  const subject = { type: 'team', team: id } as const;
+  return {
+    subject, name, title: `team ${safe(name)} (${safe(id)})`,
+    async standing() {
+      const { version } = taken(await currentVersion(personas, subject));
+      if (version !== undefined) return ofVersion(version);
+      const { record } = taken(await readTeam(personas, id));
+      const text = record?.status === 'live' ? record.instructions : undefined;
+      return { source: text === undefined ? 'none' : 'record', version, text: text ?? '', fault: undefined };
+    },
+    save: (text, seen) => saveTeamInstructions(personas, id, text, seen),
+  };
+}
+
+function ofVersion(version: Version): Standing {
+  const { reading } = version;
+  return reading.status === 'valid'
+    ? { source: 'version', version, text: reading.text, fault: undefined }
+    : { source: 'version', version, text: undefined, fault: `version ${version.id} is invalid; ${reading.detail}` };
+}

@@ -1,0 +1,55 @@
+/** What a team is to others (kind 30178): made from what holds now, compared with it later, read from another owner. */
+import { Failure } from '../../model/index.ts';
+import type { Pubkey } from '../../model/index.ts';
+import type { VerifiedEvent } from '../../nostr/index.ts';
+import { addressFilter, catalogMember, headAt, PERSONA_KIND, readCatalog, writeCatalog } from '../../persona/index.ts';
+import type { Catalog, CatalogReading, Team } from '../../persona/index.ts';
+import { safe } from '../print.ts';
+import { definitionAt, warn } from './definitions.ts';
+import type { Found } from './definitions.ts';
+import { taken } from './open.ts';
+import type { Personas } from './open.ts';
+import type { Standing } from './subject.ts';
+
+export interface Share {
+  readonly event: VerifiedEvent;
+  readonly reading: CatalogReading;
+}
+
+/** What lies at the team's coordinate; undefined: the relay says nothing does. */
+export async function shareAt({ relay }: Personas, author: Pubkey, id: string): Promise<Share | undefined> {
+  const address = { kind: PERSONA_KIND.teamCatalog, author, d: id };
+  const { events, complete } = await relay.query([addressFilter(address)]);
+  if (!complete) throw new Failure('relay', 'relay: expected an answer about a shared team');
+  const event = headAt(address, events);
+  return event === undefined ? undefined : { event, reading: readCatalog(event) };
+}
+
+export interface ShareDraft {
+  readonly body: string;
+  readonly instructions: string;
+  readonly members: readonly Found[];
+}
+
+/** Rejects where its instructions are invalid, a member is not there, or the whole is too large. Warns of what looks like a key. */
+export async function draftShare(personas: Personas, team: Team, standing: Standing): Promise<ShareDraft> {
+  if (standing.text === undefined) throw new Failure('refused_input', safe(`the team's instructions: ${standing.fault ?? 'they cannot be read'}`));
+  const members: Found[] = [];
+  for (const slug of team.definitions) {
+    const found = await definitionAt(personas, slug);
+    if (found === undefined) throw new Failure('refused_input', `${safe(slug)}: there is no persona of that slug on the relay; skep team remove --persona takes it out of the team`);
+    members.push(found);
+  }
+  const catalog: Catalog = {
+    name: team.name, description: team.description, instructions: standing.text === '' ? undefined : standing.text,
+    members: members.map(({ slug, definition }) => catalogMember(slug, definition)),
+  };
+  const { body, warnings } = taken(writeCatalog(catalog));
+  warn(warnings);
+  return { body, instructions: standing.text, members };
+}
+
+/** Whether a share says other instructions than hold now. Undefined where one of them cannot be read. */
+export function isBehind({ reading }: Share, { text }: Standing): boolean | undefined {
+  return reading.ok && text !== undefined ? (reading.catalog.instructions ?? '') !== text : undefined;
+}
