@@ -2,6 +2,7 @@
 import type { AdapterProfile } from '../../adapters/index.ts';
 import type { ChannelId, LogLevel, Pubkey } from '../model/index.ts';
 import type { Attestation } from '../nostr/index.ts';
+import type { TeamId } from '../persona/index.ts';
 
 export interface Config {
   /** The file itself. */
@@ -14,6 +15,8 @@ export interface Config {
   readonly graceMs: number;
   /** Where turns and streams are recorded; absent: nowhere. */
   readonly recordDirectory?: string;
+  /** By which owners' definitions are read; there is one where an agent has `launch`, and only then. */
+  readonly ownerKey?: OwnerKeyConfig;
   /** At least one; names and keys are unique. */
   readonly agents: readonly AgentConfig[];
   /** What is allowed and yet worth a word at start, one line each. */
@@ -49,6 +52,22 @@ export interface EmbeddedChannel {
   readonly name: string;
 }
 
+export type OwnerKeyConfig =
+  /** 32 bytes; for the broker alone. */
+  | { readonly type: 'local'; readonly secretKey: Uint8Array; readonly pubkey: Pubkey }
+  /** `address` is a secret, too. `file` is where it stands. */
+  | { readonly type: 'bunker'; readonly address: string; readonly file: string };
+
+/** What an agent is started with is its owner's word on the relay (NIP-AP). `instructions` beside it stand in its place. */
+export interface LaunchConfig {
+  /** Absent: the agent's own event says whether it has a definition. */
+  readonly persona?: string;
+  /** Teams it is a member of by the word of this file. */
+  readonly teams: readonly TeamId[];
+  /** In the place of its teams' instructions. */
+  readonly teamInstructions?: string;
+}
+
 export type RespondTo = 'owner-only' | 'allowlist' | 'anyone' | 'nobody';
 export type PermissionMode = 'reject' | 'allow' | 'ask';
 
@@ -77,6 +96,7 @@ export interface AgentConfig {
   readonly lazyStart: boolean;
   /** Without work for this long its processes are ended until there is some; absent: never. */
   readonly idleSleepMs?: number;
+  /** With a definition it is the definition's. */
   readonly session: 'channel' | 'thread';
   /** 0..10000; 0 gathers nothing. */
   readonly gatherMs: number;
@@ -100,4 +120,6 @@ export interface AgentConfig {
   readonly manageAgents: boolean;
   /** The operator's standing text for this agent; line breaks are LF. */
   readonly instructions?: string;
+  /** Absent: as this file says. */
+  readonly launch?: LaunchConfig;
 }

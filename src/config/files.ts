@@ -19,7 +19,12 @@ export function readKeyFile(
 ): Read<{ readonly secretKey: Uint8Array; readonly pubkey: Pubkey }> {
   const read = readSecretFile(path, writtenPath);
   if (!read.ok) return read;
-  const key = parseSecretKey(read.text);
+  return parseKeyText(read.text, writtenPath);
+}
+
+/** The key in the text of a key file. */
+export function parseKeyText(text: string, writtenPath: string): Read<{ readonly secretKey: Uint8Array; readonly pubkey: Pubkey }> {
+  const key = parseSecretKey(text);
   return key.ok ? key : no(`${shown(keyFileName(writtenPath))}: ${key.detail}`);
 }
 

@@ -13,6 +13,7 @@ import type { AgentConfig, Config, RelayConfig } from './config.ts';
 import type { Path } from './document.ts';
 import { formatDuration } from './duration.ts';
 import type { Fail, Resolving } from './fail.ts';
+import { resolveLaunch, resolveOwnerKey } from './launch.ts';
 import { readKeyFile, readSmallFile, reasonOf } from './files.ts';
 import { holdsSecretKey, shown } from './found.ts';
 import { brokerDefaults, embeddedDefaults, MAX_INSTRUCTIONS_BYTES } from './schema.ts';
@@ -28,10 +29,12 @@ export function resolveConfig(file: string, written: Written, { nowMs, fail }: R
   }
   const agents = written.agents.map((agent, index) => resolveAgent(folder, agent, ['agents', index], fail));
   refuseTwins(agents, fail);
+  const ownerKey = resolveOwnerKey(folder, written['owner-key'], agents, fail);
   const relay = resolveRelay(written, fail);
   return {
     file, relay, broker: resolveBroker(folder, written.broker ?? brokerDefaults, { nowMs, fail }), dataDirectory, logLevel: written.log, graceMs: written.grace, agents,
     ...(written.record === undefined ? {} : { recordDirectory: resolve(folder, written.record) }),
+    ...(ownerKey && { ownerKey }),
   };
 }
 
@@ -58,6 +61,7 @@ function resolveAgent(folder: string, agent: WrittenAgent, path: Path, fail: Fai
   refuseContradictions(agent, at, fail);
   const instructions = resolveInstructions(folder, agent, at, fail);
   refuseOwnKey(agent, { secretKey, instructions }, at, fail);
+  const launch = resolveLaunch(agent, at, fail);
   return {
     name: agent.name,
     secretKey, pubkey, owner,
@@ -73,7 +77,7 @@ function resolveAgent(folder: string, agent: WrittenAgent, path: Path, fail: Fai
     processes: agent.processes,
     lazyStart: agent['lazy-start'],
     ...(agent['idle-sleep'] !== undefined && { idleSleepMs: agent['idle-sleep'] }),
-    session: agent.session,
+    session: agent.session ?? 'channel',
     gatherMs: agent.gather,
     idleTimeoutMs: agent['idle-timeout'],
     hardTimeoutMs: agent['hard-timeout'],
@@ -86,6 +90,7 @@ function resolveAgent(folder: string, agent: WrittenAgent, path: Path, fail: Fai
     mcp: agent.mcp,
     manageAgents: agent['manage-agents'],
     ...(instructions === undefined ? {} : { instructions }),
+    ...(launch && { launch }),
   };
 }
 

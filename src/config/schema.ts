@@ -10,6 +10,7 @@ import {
   channel, closed, count, duration, durationOrOff, environment, leaf, list, Mistake, publicKey, text, word,
 } from './leaf.ts';
 import { holdsSecretKey } from './found.ts';
+import { asTeamId, isPersonaSlug } from '../persona/index.ts';
 
 /** Bytes of standing text for one agent: a long page, well under what a prompt may hold. */
 export const MAX_INSTRUCTIONS_BYTES = 65_536;
@@ -109,6 +110,18 @@ const attestation = leaf('a list of auth, owner, conditions and signature, or a 
   return typeof value === 'string' && !holdsSecretKey(value) && value.trim() !== '' ? { file: value } : undefined;
 });
 
+const persona = leaf('the slug of a definition: 1 to 64 of a-z, 0-9, _ and -, beginning with a letter or digit', (value) =>
+  typeof value === 'string' && isPersonaSlug(value) ? value : undefined);
+
+const team = leaf('a team id: 1 to 64 characters without white space', (value) =>
+  typeof value === 'string' && !holdsSecretKey(value) ? asTeamId(value) : undefined);
+
+/** The address of a signer holds a secret: it is told as one that was found in the wrong place. */
+const ownerKey = leaf('the path of a file that holds the owner\'s secret key or the address of a remote signer', (value) => {
+  if (typeof value !== 'string' || value.trim() === '' || holdsSecretKey(value)) return undefined;
+  return /bunker:/i.test(value) ? new Mistake('found the address of a signer, expected the path of a file that holds it') : value;
+});
+
 const agent = closed(
   {
     name,
@@ -130,7 +143,7 @@ const agent = closed(
     processes: count(1, 32).default(1),
     'lazy-start': yesOrNo.default(false),
     'idle-sleep': durationOrOff(10_000, MAX_HARD_TIMEOUT_MS).optional(),
-    session: word(['channel', 'thread']).default('channel'),
+    session: word(['channel', 'thread']).optional(),
     gather: duration(0, 10_000).default(200),
     'idle-timeout': duration(1_000, MAX_HARD_TIMEOUT_MS).default(DEFAULT_IDLE_MS),
     'hard-timeout': duration(1_000, MAX_HARD_TIMEOUT_MS).default(DEFAULT_HARD_MS),
@@ -144,6 +157,9 @@ const agent = closed(
     'manage-agents': yesOrNo.default(true),
     instructions: text('a text', MAX_INSTRUCTIONS_BYTES).optional(),
     'instructions-file': text('the path of a text file').optional(),
+    persona: persona.optional(),
+    teams: list(team, { min: 0, max: 64, expected: 'a list of at most 64 team ids' }).optional(),
+    'team-instructions': text('a text', MAX_INSTRUCTIONS_BYTES).optional(),
   },
   'a mapping that describes an agent',
 );
@@ -157,6 +173,7 @@ export const schema = closed(
     log: word(LOG_LEVELS).default('info'),
     grace: duration(0, 600_000).default(30_000),
     record: text('a directory').optional(),
+    'owner-key': ownerKey.optional(),
     agents: list(agent, { min: 1, max: MAX_AGENTS, expected: `a list of 1..${MAX_AGENTS} agents` }),
   },
   'a mapping with relay and agents',

@@ -3,8 +3,10 @@
  * it is a member of with theirs. One answer that is missing is a refusal: nobody is started on half of what holds.
  */
 import { refuse } from '../model/index.ts';
-import type { Pubkey, Refusal } from '../model/index.ts';
+import type { Refusal } from '../model/index.ts';
+import type { VerifiedEvent } from '../nostr/index.ts';
 import { addressFilter, headAt } from './address.ts';
+import type { Address } from './address.ts';
 import { readDefinition } from './definition-reading.ts';
 import { currentVersion } from './history.ts';
 import type { Instance } from './instance.ts';
@@ -13,25 +15,46 @@ import type { LaunchFacts, TeamFacts } from './launch.ts';
 import type { OwnerPorts } from './ports.ts';
 import { slugFrom } from './slug.ts';
 import { readTeams, teamsOf } from './team-book.ts';
+import { readTeamEvent } from './team-event.ts';
+import type { TeamId } from './team-id.ts';
+import type { TeamRecord } from './team-record.ts';
 
 type Reading = Pick<OwnerPorts, 'key' | 'relay'>;
-type Known<T> = { readonly ok: true; readonly value: T } | Refusal<'unavailable' | 'content'>;
+type Known<T> = { readonly ok: true; readonly value: T } | Refusal<'unavailable' | 'content' | 'team_unknown'>;
 
-type Linked = Pick<Instance, 'agent' | 'definitionId' | 'own'>;
+export type Linked = Pick<Instance, 'agent' | 'definitionId' | 'own'>;
 
+/** `team_unknown`: a binding of this machine names a team that neither a record nor an event nor a version speaks of. */
+export type FactsRefusal = 'unavailable' | 'content' | 'team_unknown';
+
+/** `bound` are teams by the word of this machine, beside those whose records name the agent; a deleted one counts no longer. */
 export async function launchFacts(
-  ports: Reading, linked: Linked,
-): Promise<{ readonly ok: true; readonly facts: LaunchFacts } | Refusal<'unavailable' | 'content'>> {
+  ports: Reading, linked: Linked, bound: readonly TeamId[] = [],
+): Promise<{ readonly ok: true; readonly facts: LaunchFacts; readonly deletedTeams: readonly TeamId[] } | Refusal<FactsRefusal>> {
   const own = await ownFacts(ports, linked);
   if (!own.ok) return own;
-  const teams = await teamFacts(ports, linked.agent);
-  return teams.ok ? { ok: true, facts: { ...own.facts, teams: teams.value } } : teams;
+  const book = await readTeams(ports);
+  if (!book.ok) return book;
+  const deletedTeams = bound.filter((id) => book.records.some((record) => record.status === 'deleted' && record.id === id));
+  const teams: TeamFacts[] = [];
+  for (const { id, name, instructions } of teamsOf(book.records, linked.agent)) {
+    const current = await currentVersion(ports, { type: 'team', team: id });
+    if (!current.ok) return current;
+    teams.push({ id, name, instructions, version: current.version });
+  }
+  for (const id of bound) {
+    if (deletedTeams.includes(id) || teams.some((team) => team.id === id)) continue;
+    const team = await boundTeam(ports, id, book.records);
+    if (!team.ok) return team;
+    teams.push(team.value);
+  }
+  return { ok: true, facts: { ...own.facts, teams }, deletedTeams };
 }
 
 /** Those of the agent's own layer alone. */
 export async function ownFacts(
   ports: Reading, { agent, definitionId, own }: Linked,
-): Promise<{ readonly ok: true; readonly facts: Omit<LaunchFacts, 'teams'> } | Refusal<'unavailable' | 'content'>> {
+): Promise<{ readonly ok: true; readonly facts: Omit<LaunchFacts, 'teams'> } | Refusal<FactsRefusal>> {
   const current = await currentVersion(ports, { type: 'agent', agent });
   if (!current.ok) return current;
   const template = definitionId === undefined
@@ -41,23 +64,37 @@ export async function ownFacts(
 }
 
 async function definitionTemplateOf({ key, relay }: Reading, definitionId: string): Promise<Known<LaunchFacts['template']>> {
-  const address = { kind: PERSONA_KIND.definition, author: key.pubkey, d: slugFrom(definitionId) };
-  const { events, complete } = await relay.query([addressFilter(address)]);
-  if (!complete) return refuse('unavailable', 'relay: expected an answer about the definition');
-  const head = headAt(address, events);
+  const slug = slugFrom(definitionId);
+  const found = await headOf(relay, { kind: PERSONA_KIND.definition, author: key.pubkey, d: slug });
+  if (!found.ok) return found;
+  const head = found.value;
   const reading = head === undefined ? refuse('envelope', 'expected one on the relay') : readDefinition(head);
-  if (reading.ok) return { ok: true, value: { type: 'definition', systemPrompt: reading.definition.systemPrompt } };
-  return { ok: true, value: { type: 'definition_unusable', detail: `definition ${address.d}: ${reading.detail}` } };
+  if (head === undefined || !reading.ok) {
+    return { ok: true, value: { type: 'definition_unusable', detail: `definition ${slug}: ${reading.ok ? '' : reading.detail}` } };
+  }
+  const { definition } = reading;
+  return { ok: true, value: { type: 'definition', systemPrompt: definition.systemPrompt, head: { id: head.id, slug, definition } } };
 }
 
-async function teamFacts(ports: Reading, agent: Pubkey): Promise<Known<readonly TeamFacts[]>> {
-  const book = await readTeams(ports);
-  if (!book.ok) return book;
-  const facts: TeamFacts[] = [];
-  for (const { id, name, instructions } of teamsOf(book.records, agent)) {
-    const current = await currentVersion(ports, { type: 'team', team: id });
-    if (!current.ok) return current;
-    facts.push({ id, name, instructions, version: current.version });
-  }
-  return { ok: true, value: facts };
+/** Another client's team may have no record that we can read, and its event or its versions alone. */
+async function boundTeam(ports: Reading, id: TeamId, records: readonly TeamRecord[]): Promise<Known<TeamFacts>> {
+  const current = await currentVersion(ports, { type: 'team', team: id });
+  if (!current.ok) return current;
+  const { version } = current;
+  const record = records.find((one) => one.id === id);
+  if (record?.status === 'live') return { ok: true, value: { id, name: record.name, instructions: record.instructions, version } };
+  const head = await headOf(ports.relay, { kind: PERSONA_KIND.teamEvent, author: ports.key.pubkey, d: id });
+  if (!head.ok) return head;
+  const event = head.value === undefined ? undefined : readTeamEvent(head.value);
+  if (event?.ok === false) return refuse('content', `team ${id}: ${event.detail}`);
+  if (event === undefined && version === undefined) return refuse('team_unknown', `teams: expected one that the owner has, found ${id}`);
+  const instructions = event?.team.instructions;
+  return { ok: true, value: { id, name: event?.team.name ?? id, instructions: instructions?.status === 'text' ? instructions.text : undefined, version } };
+}
+
+/** Undefined: the relay says that there is none. */
+export async function headOf(relay: Reading['relay'], address: Address): Promise<{ readonly ok: true; readonly value: VerifiedEvent | undefined } | Refusal<'unavailable'>> {
+  const { events, complete } = await relay.query([addressFilter(address)]);
+  if (!complete) return refuse('unavailable', 'relay: expected an answer about a head');
+  return { ok: true, value: headAt(address, events) };
 }

@@ -6,6 +6,7 @@
 import { hash } from 'node:crypto';
 import { refuse } from '../model/index.ts';
 import type { EventId, Refusal } from '../model/index.ts';
+import type { Definition } from './definition.ts';
 import type { TeamId } from './team-id.ts';
 import type { Version } from './version.ts';
 
@@ -13,12 +14,19 @@ export interface LaunchFacts {
   /** The current version of the agent's own instructions; undefined where it has none. */
   readonly version: Version | undefined;
   readonly template:
-    | { readonly type: 'definition'; readonly systemPrompt: string | undefined }
+    | { readonly type: 'definition'; readonly systemPrompt: string | undefined; readonly head?: DefinitionHead }
     /** One is linked, and it is not there or cannot be read. */
     | { readonly type: 'definition_unusable'; readonly detail: string }
     /** None is linked: what the instance's own event says. */
     | { readonly type: 'legacy'; readonly systemPrompt: string | undefined };
   readonly teams: readonly TeamFacts[];
+}
+
+/** The definition that is linked, as it is now. */
+export interface DefinitionHead {
+  readonly id: EventId;
+  readonly slug: string;
+  readonly definition: Definition;
 }
 
 export interface TeamFacts {

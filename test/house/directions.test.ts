@@ -34,7 +34,7 @@ const MAY_OPEN: Readonly<Record<string, readonly string[]>> = {
   'src/recording': [...WORDS, 'compiler', 'src/cards', 'src/replay', 'src/supervisor'],
   'src/owner': [...WORDS, 'src/cards', 'src/broker', 'src/persona'],
   'src/control': ['src/model', 'src/broker'],
-  'src/config': [...WORDS, 'adapters', 'src/control'],
+  'src/config': [...WORDS, 'adapters', 'src/control', 'src/persona'],
 };
 
 /** Leaves: they wire and print, and nobody imports them. */

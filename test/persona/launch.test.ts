@@ -5,10 +5,10 @@ import { standingText } from '../../compiler/index.ts';
 import { eventId, milliseconds, seconds } from '../../src/model/index.ts';
 import type { Clock } from '../../src/model/index.ts';
 import {
-  asTeamId, composeLaunch, definitionTemplate, deleteTeam, deliver, launchFacts, launchRecord, personaSnapshot, plainDefinition, versionPlaintext, versionTemplate, writeDefinition,
+  asTeamId, composeLaunch, definitionTemplate, deleteTeam, deliver, launchFacts, launchRecord, personaSnapshot, plainDefinition, planLaunch, versionPlaintext, versionTemplate, writeDefinition,
   writeRecords, writeTeam,
 } from '../../src/persona/index.ts';
-import type { Engram, LaunchFacts, Subject, Team, TeamFacts, Version } from '../../src/persona/index.ts';
+import type { Engram, LaunchFacts, LaunchOrder, Subject, Team, TeamFacts, Version } from '../../src/persona/index.ts';
 import { agent } from './people.ts';
 import { memoryRelay, ports, seal, signed } from './world.ts';
 
@@ -153,6 +153,72 @@ describe('the facts of a start', () => {
     for (const event of whole.events()) relay.put(event);
     expect(await layersOf(relay)).toBe('unavailable');
     expect(await layersOf(relay)).toBe('definition "template", team "private"');
+  });
+});
+
+describe('the plan of a start', () => {
+  const BEES = asTeamId('Bees') ?? expect.fail('no team id');
+  const ORDER: LaunchOrder = { agent, persona: 'bee', teams: [], overrides: {} };
+  const saved = (subject: Subject, text: string, at = 5) => signed(versionTemplate(subject, seal(versionPlaintext(text)), seconds(at)));
+  const definition = (more = {}) => {
+    const written = writeDefinition({ ...plainDefinition('Bee'), systemPrompt: 'template', ...more }, false);
+    return signed(definitionTemplate({ slug: 'bee', body: written.ok ? written.body : '', isShared: false, createdAt: seconds(1) }));
+  };
+  const instance = (content: object) => signed({ kind: 30_177, created_at: seconds(1), tags: [['d', agent]], content: JSON.stringify({ name: 'bee', ...content }) });
+  const planOf = async (relay: ReturnType<typeof memoryRelay>, order: Partial<LaunchOrder> = {}) => planLaunch(ports(relay), { ...ORDER, ...order });
+
+  it('has the definition, its session policy, and what stands in the place of a text', async () => {
+    const relay = memoryRelay();
+    relay.put(definition({ sessionPolicy: 'thread' }));
+    const planned = await planOf(relay, { overrides: { own: { text: 'here', source: 'skep.yaml' } } });
+    expect(planned).toMatchObject({
+      ok: true,
+      plan: { sessionPolicy: 'thread', definition: { slug: 'bee', id: relay.events()[0]?.id }, layers: { own: { text: 'template' } }, delivery: { standing: { system: 'here' }, own: { override: 'skep.yaml' } } },
+    });
+  });
+
+  it('of an agent without a persona follows its own event', async () => {
+    const relay = memoryRelay();
+    const layerOf = async () => {
+      const planned = await planOf(relay, { persona: undefined });
+      return planned.ok ? `${planned.plan.layers.own.source.type} "${planned.plan.layers.own.text}"` : planned.code;
+    };
+    expect(await layerOf()).toBe('none ""');
+    relay.put(instance({ system_prompt: 'fat' }));
+    expect(await layerOf()).toBe('legacy "fat"');
+    const linked = memoryRelay();
+    linked.put(instance({ system_prompt: 'fat', persona_id: 'Bee' }));
+    linked.put(definition());
+    expect(await planOf(linked, { persona: undefined })).toMatchObject({ ok: true, plan: { layers: { own: { source: { type: 'definition' }, text: 'template' } } } });
+    const broken = memoryRelay();
+    broken.put(signed({ kind: 30_177, created_at: seconds(1), tags: [['d', agent]], content: '{}' }));
+    expect(await planOf(broken, { persona: undefined })).toMatchObject({ ok: false, code: 'content' });
+  });
+
+  it('takes teams by the word of this machine: by record, by event, by version, and none that nobody knows', async () => {
+    const relay = memoryRelay();
+    relay.put(definition());
+    expect(await planOf(relay, { teams: [BEES] })).toEqual({ ok: false, code: 'team_unknown', detail: 'teams: expected one that the owner has, found Bees' });
+    relay.put(signed({ kind: 30_176, created_at: seconds(1), tags: [['d', 'Bees']], content: JSON.stringify({ name: 'The bees', instructions: 'event' }) }));
+    expect(await planOf(relay, { teams: [BEES] })).toMatchObject({ ok: true, plan: { layers: { team: { text: 'event', teams: [{ id: 'Bees' }] } }, teams: [{ name: 'The bees' }] } });
+    relay.put(saved({ type: 'team', team: BEES }, 'saved'));
+    expect(await planOf(relay, { teams: [BEES] })).toMatchObject({ ok: true, plan: { layers: { team: { text: 'saved' } } } });
+    await writeTeam(ports(relay), { status: 'live', id: BEES, name: 'Bees', definitions: [], agents: [agent] });
+    const both = await planOf(relay, { teams: [BEES] });
+    expect(both).toMatchObject({ ok: true, plan: { teams: [{ name: 'Bees' }], deletedTeams: [] } });
+    const clock: Clock = { now: () => milliseconds(0), wake: () => () => undefined };
+    expect(await deleteTeam(ports(relay), BEES, { clock, signal: new AbortController().signal })).toEqual({ status: 'done' });
+    expect(await planOf(relay, { teams: [BEES] })).toMatchObject({ ok: true, plan: { teams: [], deletedTeams: ['Bees'], layers: { team: { text: '' } } } });
+    relay.put(signed({ kind: 30_176, created_at: seconds(1), tags: [['d', 'other']], content: '{}' }));
+    expect(await planOf(relay, { teams: [asTeamId('other') ?? BEES] })).toMatchObject({ ok: false, code: 'content' });
+  });
+
+  it.each([0, 1, 2, 3, 4])('is not known where answer %d is missing', async (missing) => {
+    let answers = 0;
+    const relay = memoryRelay({ isComplete: () => answers++ !== missing });
+    relay.put(instance({ persona_id: 'bee' }));
+    relay.put(definition());
+    expect(await planOf(relay, { persona: undefined, teams: [BEES] })).toMatchObject({ ok: false, code: 'unavailable' });
   });
 });
 
