@@ -9,6 +9,10 @@ export const buzzAgent: AdapterProfile = {
     // It takes a system prompt in session/new from protocol version 2 on only; version 1 is spoken here.
     standing: 'first-message',
     usage: { turn: [], session: ['goose'], input: 'with-cache' },
+    errorSigns: [
+      { means: 'limit', pattern: 'rate.?limit|too many requests|quota|overloaded' },
+      { means: 'login', pattern: 're-?authenticate|api error: 401' },
+    ],
   },
   asking: { by: 'unknown', how: 'not measured' },
   traits: { steering: 'goose' },

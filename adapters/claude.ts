@@ -9,6 +9,10 @@ export const claude: AdapterProfile = {
     standing: 'meta-append',
     usage: { turn: ['usage'], session: ['cost'], input: 'without-cache' },
     startMode: 'default',
+    errorSigns: [
+      { means: 'limit', pattern: 'api error: (?:429|529)|rate.?limit|overloaded|usage limit reached|hit your .{0,40}limit' },
+      { means: 'login', pattern: 'api error: 40[13]|re-?authenticate|not logged in|please run /login|invalid (?:x-)?api.?key' },
+    ],
     remarkSigns: [{ update: 'agent_message_chunk', path: ['_meta', 'claudeCode', 'kind'], value: 'informational' }],
   },
   asking: { by: 'start-mode', how: 'the mode default; without it, and without settings, it starts in auto and asks for nothing' },

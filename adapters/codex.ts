@@ -9,6 +9,10 @@ export const codex: AdapterProfile = {
     standing: 'capability',
     usage: { turn: ['usage'], session: [], input: 'without-cache' },
     startMode: 'read-only',
+    errorSigns: [
+      { means: 'limit', pattern: '\\b429\\b|too many requests|rate.?limit|usage limit|quota|overloaded|at capacity' },
+      { means: 'login', pattern: '\\b401\\b|authentication required|not logged in|sign in again' },
+    ],
     failureSigns: [{ update: 'session_info_update', path: ['_meta', 'codex', 'threadStatus', 'type'], value: 'systemError' }],
   },
   environment: { NO_BROWSER: '1' },

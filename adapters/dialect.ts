@@ -8,6 +8,8 @@ export interface Dialect {
   readonly startMode?: string;
   /** While such an update is its last word of that kind, a turn that "ends" has failed. */
   readonly failureSigns?: readonly UpdateSign[];
+  /** What an error of its model's provider reads like, in its words: those of an error it answers, or of a turn that failed by a sign. */
+  readonly errorSigns?: readonly ErrorSign[];
   /** Message chunks that are the program's own remarks, and none of the model's words. */
   readonly remarkSigns?: readonly UpdateSign[];
 }
@@ -20,6 +22,16 @@ export interface Dialect {
  * `first-message`: as a text block of its own before the envelope, in the first prompt of each session.
  */
 export type StandingRole = 'capability' | 'meta-append' | 'goose-method' | 'first-message';
+
+/**
+ * `login`: nobody is logged in, and no retry mends it. `limit`: the provider takes no more requests for now. `pattern` is
+ * a regular expression, found anywhere in either case. `inAnswer`: also where a turn "ends" and all it said begins so.
+ */
+export interface ErrorSign {
+  readonly means: 'login' | 'limit';
+  readonly pattern: string;
+  readonly inAnswer?: boolean;
+}
 
 /** A `session/update` of the kind `update` that has this text at this path. */
 export interface UpdateSign {

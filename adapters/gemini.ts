@@ -9,6 +9,10 @@ export const gemini: AdapterProfile = {
     standing: 'first-message',
     usage: { turn: ['quota'], session: [], input: 'with-cache' },
     startMode: 'default',
+    errorSigns: [
+      { means: 'limit', pattern: 'resource_exhausted|quota|rate.?limit|overloaded' },
+      { means: 'login', pattern: 'unauthenticated|api key not valid|authentication required' },
+    ],
   },
   // Started again by itself it is two processes, of which the first ignores SIGTERM.
   environment: { GEMINI_CLI_NO_RELAUNCH: 'true' },

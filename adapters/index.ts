@@ -8,7 +8,7 @@ export { customAdapter } from './custom.ts';
 export type { CustomAdapter } from './custom.ts';
 export { commandLine, scriptedModule } from './launch.ts';
 export type { CommandLine } from './launch.ts';
-export type { Dialect, StandingRole, UpdateSign } from './dialect.ts';
+export type { Dialect, ErrorSign, StandingRole, UpdateSign } from './dialect.ts';
 export type { AdapterProfile, Launch, Traits } from './profile.ts';
 export { USAGE_BY_LOOKING } from './usage.ts';
 export type { SessionUsage, TurnUsage, UsageShape } from './usage.ts';

@@ -5,7 +5,13 @@ export const opencode: AdapterProfile = {
   title: 'opencode',
   launch: { runs: 'command', command: 'opencode', args: ['acp'] },
   agentNames: [],
-  dialect: { standing: 'first-message', usage: { turn: ['usage'], session: ['cost'], input: 'without-cache' } },
+  dialect: {
+    standing: 'first-message', usage: { turn: ['usage'], session: ['cost'], input: 'without-cache' },
+    errorSigns: [
+      { means: 'limit', pattern: 'rate.?limit|too many requests|overloaded|quota' },
+      { means: 'login', pattern: 'unauthorized|invalid.{0,20}api.?key|authentication' },
+    ],
+  },
   environment: { OPENCODE_DISABLE_AUTOUPDATE: '1' },
   asking: { by: 'settings', how: 'permission: { bash: ask, edit: ask } in its opencode.json; without it nothing is asked' },
   traits: {

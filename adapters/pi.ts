@@ -9,6 +9,8 @@ export const pi: AdapterProfile = {
     standing: 'first-message',
     // Its usage_update says how full the context is, and nothing of what was used.
     usage: { turn: [], session: [], input: 'with-cache' },
+    // Seen of HTTP 429 and 500 alike, after which the turn "ends".
+    errorSigns: [{ means: 'limit', pattern: 'retrying \\(attempt \\d+/\\d+', inAnswer: true }],
   },
   environment: { PI_SKIP_VERSION_CHECK: '1' },
   asking: { by: 'nothing', how: 'it never asks: it runs every tool it decides to run' },

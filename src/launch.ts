@@ -159,6 +159,7 @@ function agentOptions(
     rest: { lazy: agent.lazyStart, ...(agent.idleSleepMs !== undefined && { sleepAfterMs: agent.idleSleepMs }) },
     signals: { presence: agent.presence, typing: agent.typing },
     dialect: agent.adapter.dialect,
+    ...(agent.adapter.needs.login !== undefined && { login: agent.adapter.needs.login }),
     permission: { policy: agent.permission, askMs: agent.askTimeoutMs },
     plan: (credential) => {
       recorder?.keepCredential(credential.token);

@@ -143,7 +143,7 @@ export function openConnection({ write, events, limits, clock, log, onLine, isRe
     sdk.deliver(
       frame.type === 'result'
         ? { jsonrpc: '2.0', id, result: frame.result }
-        : { jsonrpc: '2.0', id, error: { code: frame.code, message: frame.message } },
+        : { jsonrpc: '2.0', id, error: { code: frame.code, message: frame.message, ...(frame.data !== undefined && { data: frame.data }) } },
     );
   };
   const handleLine = (text: string): void => {

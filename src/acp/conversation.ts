@@ -22,6 +22,7 @@ import { outputCounter } from './output.ts';
 import type {
   LineTap,
   ModelChange,
+  ModelTrouble,
   OpenPermissionDesk,
   PermissionDesk,
   PermissionReply,
@@ -44,6 +45,8 @@ import { newSessionParams, readSessionId, readStopReason } from './session-reque
 import { SessionSetup } from './session-setup.ts';
 import { currentModel, readSettings } from './session-settings.ts';
 import { fails, shows } from './signs.ts';
+import { troubleInAnswer, troubleOf } from './trouble.ts';
+import type { AgentError } from './trouble.ts';
 import { Turn } from './turn.ts';
 import { UsageBook } from './usage.ts';
 import { afterReading } from './waiting.ts';
@@ -75,6 +78,12 @@ interface ConversationParts {
   readonly onUnresponsive: () => void;
   /** What the agent has read is not known. */
   readonly onPoisoned: (cause: PoisonCause) => void;
+}
+
+interface Failed {
+  readonly code: number;
+  readonly message: string;
+  readonly trouble?: ModelTrouble;
 }
 
 export class Conversation {
@@ -261,11 +270,12 @@ export class Conversation {
         // `end` tells the turn why.
         return;
       case 'error':
-        return turn.take({ type: 'failed', code: called.code, message: this.#detail(called.message) });
+        return turn.take({ type: 'failed', ...this.#failure(called) });
       case 'result': {
         const { stopReason, odd } = readStopReason(called.result);
         if (odd !== undefined) this.#parts.onOddStop(this.#parts.redacted(odd));
-        if (turn.failing && stopReason === 'end_turn') return turn.take({ type: 'failed', code: INTERNAL_ERROR, message: this.#detail(turn.text) });
+        const disguised = stopReason === 'end_turn' ? this.#disguised(turn) : undefined;
+        if (disguised !== undefined) return turn.take({ type: 'failed', ...disguised });
         return turn.take({ type: 'answered', stopReason });
       }
     }
@@ -280,8 +290,10 @@ export class Conversation {
     switch (called.status) {
       case 'closed':
         return this.#closed();
-      case 'error':
-        return { ok: false, code: 'error', rpcCode: called.code, detail: this.#detail(called.message) };
+      case 'error': {
+        const { message, trouble } = this.#failure(called);
+        return { ok: false, code: 'error', rpcCode: called.code, detail: message, ...(trouble && { trouble }) };
+      }
       case 'result': {
         const sessionId = readSessionId(called.result);
         const problem = sessionId === undefined ? 'the answer holds no session id' : 'the session id was given before';
@@ -318,6 +330,18 @@ export class Conversation {
     const { turn, request: { turnId } } = running;
     if (turnId === undefined || !(turn.running || turn.closing)) return undefined;
     return { turnId, hardDeadline: turn.hardAt, cancelling: this.#stopping || turn.closing };
+  }
+
+  #failure(error: AgentError): Failed {
+    const trouble = troubleOf(error, this.#parts.dialect.errorSigns);
+    return { code: error.code, message: this.#detail(error.message), ...(trouble && { trouble }) };
+  }
+
+  /** A turn that "ends" although its model failed: by a sign on the way, or by all that it said. */
+  #disguised({ failing, text }: Turn): Failed | undefined {
+    if (failing) return this.#failure({ code: INTERNAL_ERROR, message: text });
+    const trouble = troubleInAnswer(text, this.#parts.dialect.errorSigns);
+    return trouble && { code: INTERNAL_ERROR, message: this.#detail(text), trouble };
   }
 
   #detail(message: string): string {

@@ -12,7 +12,7 @@ export type Frame =
   | { readonly type: 'request'; readonly id: RpcId; readonly method: string; readonly params: unknown }
   | { readonly type: 'notification'; readonly method: string; readonly params: unknown }
   | { readonly type: 'result'; readonly id: RpcId; readonly result: unknown }
-  | { readonly type: 'error'; readonly id: RpcId; readonly code: number; readonly message: string }
+  | { readonly type: 'error'; readonly id: RpcId; readonly code: number; readonly message: string; readonly data?: unknown }
   | { readonly type: 'noise'; readonly why: 'not_json' | 'not_a_frame' | 'no_usable_id' };
 
 const NOT_JSON: Frame = { type: 'noise', why: 'not_json' };
@@ -49,12 +49,13 @@ function isRpcId(value: unknown): value is RpcId {
 }
 
 function errorFrame(id: RpcId, error: unknown): Frame {
-  const { code, message } = isMembers(error) ? error : {};
+  const { code, message, data } = isMembers(error) ? error : {};
   return {
     type: 'error',
     id,
     code: typeof code === 'number' ? code : INTERNAL_ERROR,
     message: typeof message === 'string' ? message : 'the agent gave an error without a message',
+    ...(data !== undefined && { data }),
   };
 }
 

@@ -19,7 +19,7 @@ export { currentModel, modelRoute } from './session-settings.ts';
 export { ENV_PROCESS } from './mark.ts';
 export { ENV_CREDENTIAL, ENV_ENDPOINT } from './ports.ts';
 export type {
-  AgentProcess, IncomingRequest, LaunchPlan, LineAbout, LineTap, ModelChange, OpenPermissionDesk, PermissionAnswer, PermissionDesk, PermissionDoors,
+  AgentProcess, IncomingRequest, LaunchPlan, LineAbout, LineTap, ModelChange, ModelTrouble, OpenPermissionDesk, PermissionAnswer, PermissionDesk, PermissionDoors,
   PermissionReply, PermissionRequest, PoisonCause, ProcessEnd, PromptOutcome, PromptRequest, RequestTurn, SessionRefused,
   SessionRequest, SessionSettings, SessionStarted, StdioMcpServer, StopReason, TurnOutput,
 } from './ports.ts';

@@ -53,10 +53,15 @@ interface Interrupted {
   readonly seen: TurnOutput;
 }
 
+/** What an error says of the provider of the model. `retryAfterMs`: how long it asks to be left alone, where it says so. */
+export type ModelTrouble =
+  | { readonly is: 'login' }
+  | { readonly is: 'limit'; readonly retryAfterMs?: number };
+
 /** How one prompt ended. `ended` is the agent's own word (`end_turn` where it gave none that ACP knows); the rest is ours. */
 export type PromptOutcome =
   | { readonly status: 'ended'; readonly stopReason: StopReason; readonly seen: TurnOutput }
-  | { readonly status: 'error'; readonly code: number; readonly message: string; readonly seen: TurnOutput }
+  | { readonly status: 'error'; readonly code: number; readonly message: string; readonly trouble?: ModelTrouble; readonly seen: TurnOutput }
   | { readonly status: 'idle_timeout'; readonly afterMs: number } & Interrupted
   | { readonly status: 'hard_timeout'; readonly afterMs: number } & Interrupted
   | { readonly status: 'cancelled' } & Interrupted
@@ -239,7 +244,7 @@ export type SessionStarted =
   | SessionRefused;
 
 export type SessionRefused =
-  | { readonly ok: false; readonly code: 'error'; readonly rpcCode: number; readonly detail: string }
+  | { readonly ok: false; readonly code: 'error'; readonly rpcCode: number; readonly detail: string; readonly trouble?: ModelTrouble }
   | { readonly ok: false; readonly code: 'timeout'; readonly detail: string }
   | { readonly ok: false; readonly code: 'process_ended'; readonly detail: string; readonly end: ProcessEnd };
 

@@ -11,7 +11,7 @@ import { INTERNAL_ERROR } from './frames.ts';
 /** What became of a call. Results are `unknown`: the SDK types them without a look. */
 export type CallResult =
   | { readonly status: 'result'; readonly result: unknown }
-  | { readonly status: 'error'; readonly code: number; readonly message: string }
+  | { readonly status: 'error'; readonly code: number; readonly message: string; readonly data?: unknown }
   /** The connection was closed while the call waited. */
   | { readonly status: 'closed' };
 
@@ -48,6 +48,7 @@ export function sdkClient(write: (message: AnyMessage) => void): SdkClient {
           status: 'error',
           code: known ? error.code : INTERNAL_ERROR,
           message: known ? error.message : String(error),
+          ...(known && error.data !== undefined && { data: error.data }),
         };
       },
     );

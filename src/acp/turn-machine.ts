@@ -16,7 +16,7 @@
 import { later, unreachable } from '../model/index.ts';
 import type { Milliseconds } from '../model/index.ts';
 import type { AcpLimits } from './limits.ts';
-import type { PoisonCause, ProcessEnd, PromptOutcome, StopReason } from './ports.ts';
+import type { ModelTrouble, PoisonCause, ProcessEnd, PromptOutcome, StopReason } from './ports.ts';
 
 /** How a prompt ended, before what was seen of it is added. */
 export type TurnEnd = PromptOutcome extends infer Outcome
@@ -60,7 +60,7 @@ export type TurnInput =
   /** Time has passed; a deadline may have been reached. */
   | { readonly type: 'time' }
   | { readonly type: 'answered'; readonly stopReason: StopReason }
-  | { readonly type: 'failed'; readonly code: number; readonly message: string }
+  | { readonly type: 'failed'; readonly code: number; readonly message: string; readonly trouble?: ModelTrouble }
   | { readonly type: 'process_ended'; readonly end: ProcessEnd };
 
 export type TurnCommand = { readonly type: 'send_cancel' } | { readonly type: 'kill' } | { readonly type: 'settle' };
@@ -162,7 +162,7 @@ function whileRunning(state: Waiting, input: TurnInput, now: Milliseconds): Turn
     case 'answered':
       return ended({ status: 'ended', stopReason: input.stopReason });
     case 'failed':
-      return ended({ status: 'error', code: input.code, message: input.message });
+      return ended({ status: 'error', code: input.code, message: input.message, ...(input.trouble && { trouble: input.trouble }) });
     case 'poison':
       return ended({ status: 'permission_poisoned', cause: input.cause });
     case 'process_ended':

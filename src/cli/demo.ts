@@ -85,6 +85,7 @@ function tellNote(timeline: Timeline, note: Note): void {
     case 'gave_up':
       timeline.tell(note.agent, 'gives up', { turn: note.turnId, reason: note.reason });
       return;
+    case 'limited':
     case 'process_failed':
     case 'accepted':
     case 'refused':

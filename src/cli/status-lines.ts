@@ -25,7 +25,7 @@ function recordingText({ directory, turns, streams, dropped, problem }: Recordin
 }
 
 function agentLines(agent: AgentReport, nowMs: number): readonly string[] {
-  const { name, pubkey, managedBy, stoppedByOwner, controls, upstream, processes, turns, inbox, telemetry, signals } = agent;
+  const { name, pubkey, managedBy, stoppedByOwner, controls, upstream, processes, turns, inbox, telemetry, signals, limit } = agent;
   const { phase, url, attempts, channels, lastError } = upstream;
   const trouble = [
     ...(attempts > 0 ? [plural(attempts, 'failed attempt')] : []),
@@ -40,6 +40,7 @@ function agentLines(agent: AgentReport, nowMs: number): readonly string[] {
     ...(telemetry === undefined ? [] : [row('owner', telemetryText(telemetry))]),
     ...(controls === undefined || controls.taken + controls.ignored === 0 ? [] : [row('orders', `${controls.taken} taken, ${controls.ignored} ignored`)]),
     ...(signals === undefined || signals.sent + signals.dropped === 0 ? [] : [row('signals', signalsText(signals))]),
+    ...(limit === undefined ? [] : [row('limit', limitText(limit, nowMs))]),
     ...processes.map((process) => row('process', processText(process))),
     ...(turns.length === 0 ? [row('turn', 'none in flight')] : turns.map((turn) => row('turn', turnText(turn, nowMs)))),
   ];
@@ -53,6 +54,11 @@ function telemetryText({ sent, waiting, dropped, tooLong, refused }: TelemetrySt
 
 function signalsText({ presence, sent, dropped }: SignalReport): string {
   return [presence ?? 'no presence told', `${sent} sent`, ...(dropped > 0 ? [`${dropped} dropped`] : [])].join(', ');
+}
+
+function limitText({ times, untilMs }: NonNullable<AgentReport['limit']>, nowMs: number): string {
+  const next = untilMs > nowMs ? `in ${ago(untilMs - nowMs)}` : 'with the next message';
+  return `the provider of its model takes no more requests, met ${plural(times, 'time')}; tried again ${next}`;
 }
 
 function turnText({ turnId, channelId, sinceMs, events }: TurnReport, nowMs: number): string {

@@ -36,6 +36,24 @@ const signs = list(
   { min: 0, max: MAX_SIGNS, expected: `a list of at most ${MAX_SIGNS} signs` },
 );
 
+const pattern = leaf('a regular expression of at most 512 characters', (value) => {
+  if (typeof value !== 'string' || value === '' || value.length > 512) return undefined;
+  try {
+    new RegExp(value, 'i');
+    return value;
+  } catch {
+    return undefined;
+  }
+});
+
+const errors = list(
+  closed(
+    { 'means': word(['login', 'limit']), pattern, 'in-answer': leaf('true or false', (value) => (typeof value === 'boolean' ? value : undefined)).optional() },
+    'a mapping of means, pattern and in-answer',
+  ),
+  { min: 0, max: MAX_SIGNS, expected: `a list of at most ${MAX_SIGNS} signs` },
+);
+
 const usage = closed(
   {
     turn: list(word(['usage', 'quota']), { min: 0, max: 2, expected: 'a list of usage and quota' }).default([]),
@@ -55,6 +73,7 @@ const custom = closed(
     mode: text('the id of a mode', 128).optional(),
     usage: usage.optional(),
     failures: signs.optional(),
+    errors: errors.optional(),
     remarks: signs.optional(),
   },
   'a catalogue name, or a mapping of command and args',
@@ -75,7 +94,7 @@ export const adapter = z.unknown().transform((value, context): AdapterProfile =>
   return z.NEVER;
 });
 
-function profileOf({ command, args: words, like, env, standing, mode, usage: shape, failures, remarks }: z.output<typeof custom>): AdapterProfile {
+function profileOf({ command, args: words, like, env, standing, mode, usage: shape, failures, errors: errorSigns, remarks }: z.output<typeof custom>): AdapterProfile {
   const own: CustomAdapter = {
     command,
     args: words,
@@ -85,6 +104,9 @@ function profileOf({ command, args: words, like, env, standing, mode, usage: sha
     ...(mode !== undefined && { startMode: mode }),
     ...(shape && { usage: shape }),
     ...(failures && { failureSigns: failures }),
+    ...(errorSigns && {
+      errorSigns: errorSigns.map(({ means, pattern: words, 'in-answer': inAnswer }) => ({ means, pattern: words, ...(inAnswer !== undefined && { inAnswer }) })),
+    }),
     ...(remarks && { remarkSigns: remarks }),
   };
   return customAdapter(own);

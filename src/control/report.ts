@@ -50,6 +50,8 @@ export interface AgentReport {
   readonly telemetry?: TelemetryStatus;
   /** Presence and typing; absent from a skep that gave none. */
   readonly signals?: SignalReport;
+  /** The provider of its model takes no more requests: how often in a row that was met, and when it is tried again. */
+  readonly limit?: { readonly times: number; readonly untilMs: number };
 }
 
 /** One place for a process; `pid` is absent while none runs. */
@@ -106,6 +108,7 @@ const agent = z.object({
   inbox: z.object({ queued: whole, dispatched: whole, done: whole, dead: whole }),
   telemetry: z.exactOptional(z.object({ sent: whole, waiting: whole, dropped: whole, tooLong: whole, refused: whole })),
   signals: z.exactOptional(z.object({ presence: z.exactOptional(z.enum(['online', 'away', 'offline'])), sent: whole, dropped: whole })),
+  limit: z.exactOptional(z.object({ times: whole, untilMs: whole })),
 });
 
 const report = z.object({

@@ -115,7 +115,9 @@ const event: Reader<UnverifiedEvent> = (value, path) => {
 
 const ending: Reader<Ending> = wordOf<Ending, 'how'>('how', {
   done: closed({ how: oneOf('done'), outcome: text }),
-  again: closed({ how: oneOf('again'), reason: text, interrupted: flag, cause: oneOf('failure', 'restart', 'stop') }),
+  again: closed<Extract<Ending, { readonly how: 'again' }>>({
+    how: oneOf('again'), reason: text, interrupted: flag, cause: oneOf('failure', 'limit', 'restart', 'stop'), retryAfterMs: optional(count),
+  }),
   dead: closed({ how: oneOf('dead'), reason: text }),
 });
 

@@ -156,4 +156,13 @@ export const SUPERVISOR_SCHEMA: Migrations = [
   -- broker/managed: 1 from a change of the name until the agent's profile is known to bear it.
   ALTER TABLE managed_agents ADD COLUMN renamed INTEGER NOT NULL DEFAULT 0
   `,
+  `
+  -- supervisor/provider-limit: agents whose model's provider takes no more requests: how often in a row a turn has met it,
+  -- and when the next one may.
+  CREATE TABLE provider_limits (
+    agent TEXT PRIMARY KEY,
+    times INTEGER NOT NULL,
+    until_ms INTEGER NOT NULL
+  ) WITHOUT ROWID
+  `,
 ];

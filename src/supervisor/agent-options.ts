@@ -27,6 +27,8 @@ export interface AgentOptions {
   /** The agent that made it, where one did. */
   readonly managedBy?: Pubkey;
   readonly dialect: Dialect;
+  /** Where the program takes its login from, for people. */
+  readonly login?: string;
   readonly permission: PermissionRule;
   /** The whole launch of one process, its credential included. */
   readonly plan: (credential: SessionCredential) => LaunchPlan;

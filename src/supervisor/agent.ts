@@ -29,7 +29,9 @@ import { Outage } from './outage.ts';
 import { OwnerDesk } from './owner-desk.ts';
 import { Permissions } from './permissions.ts';
 import { Pool } from './pool.ts';
+import { ProviderLimit } from './provider-limit.ts';
 import { NOT_BEGUN } from './settle.ts';
+import type { ProviderWord } from './settle.ts';
 import type { SlotChange } from './slot.ts';
 import type { AgentSnapshot } from './snapshot.ts';
 import { runTurn } from './turn.ts';
@@ -54,6 +56,7 @@ export class Agent {
   #cancelWake: (() => void) | undefined;
   readonly #stopping = new AbortController();
   readonly #outage: Outage;
+  readonly #limit: ProviderLimit;
   readonly #observation: Observation | undefined;
   readonly #models = new ModelChoices();
   readonly #owner: OwnerDesk;
@@ -71,6 +74,7 @@ export class Agent {
     this.#permissions = new Permissions(options, this.#observation);
     this.#pool = new Pool(options, this.#permissions, (change) => { this.#slotChanged(change); }, this.#observation);
     this.#outage = new Outage(this.#pool);
+    this.#limit = new ProviderLimit({ store, link, clock });
     this.#owner = new OwnerDesk({
       options: () => this.#options, pool: this.#pool, permissions: this.#permissions, models: this.#models, turnsIn: (channelId) => this.#flights.in(channelId),
       advance: (inputs) => this.#order(inputs), track: (work) => { this.#track(work); }, pump: () => { this.#pump(); },
@@ -123,12 +127,14 @@ export class Agent {
       upstream: link.status(),
       telemetry: link.telemetry(),
       signals: link.signals(),
+      ...(this.#limit.held && { limit: this.#limit.held }),
     };
   }
 
   async #begin(): Promise<void> {
     const { store, link, log, name } = this.#options;
     this.#left = await storedCounts(store, link.pubkey);
+    await this.#limit.load();
     const restored = await this.#inbox.left(this.#stopping.signal);
     if (restored === undefined || this.#isStopping()) return;
     const { queued, stranded } = restored;
@@ -235,7 +241,7 @@ export class Agent {
   }
 
   #mayTake(): readonly InboxInput[] {
-    if (!this.#hasFreeSlot() || !this.#isRelayThere()) return [];
+    if (!this.#hasFreeSlot() || !this.#isRelayThere() || !this.#limit.mayBegin(this.#flights.size)) return [];
     return [{ type: 'take', turnId: Buffer.from(this.#options.random.bytes(16)).toString('hex') }];
   }
 
@@ -251,7 +257,7 @@ export class Agent {
     const { clock } = this.#options;
     this.#cancelWake?.();
     const readyAt = this.#hasFreeSlot() ? nextReadyAt(this.#inbox.state) : undefined;
-    const atMs = readyAt === undefined || this.#isRelayThere() ? readyAt : later(clock.now(), RELAY_AWAY_MS);
+    const atMs = readyAt === undefined || this.#isRelayThere() ? this.#limit.notBefore(readyAt, this.#flights.size) : later(clock.now(), RELAY_AWAY_MS);
     this.#cancelWake = atMs === undefined ? undefined : clock.wake(atMs, () => { this.#pump(); });
   }
 
@@ -279,12 +285,13 @@ export class Agent {
     this.#track(this.#mailbox.add(() => this.#advance([{ type: 'finished', turnId, ending: NOT_BEGUN, jitter: 0 }])));
   }
 
-  async #settle(flight: Flight, { ending, outcome, published }: TurnReport): Promise<void> {
+  async #settle(flight: Flight, { ending, outcome, published, provider }: TurnReport): Promise<void> {
     const { random, observe, name: agent, clock } = this.#options;
     const { turnId } = flight.batch;
     await this.#mailbox.add(async () => {
       this.#flights.remove(turnId);
       flight.life.release(turnId);
+      if (provider !== undefined) await this.#heed(provider, flight);
       // Without an ending nobody knows yet whether it was answered: it stays dispatched, for the next start to find out.
       if (ending === undefined) return;
       await this.#advance([{ type: 'finished', turnId, ending, jitter: random.fraction() }, ...this.#mayTake()]);
@@ -292,6 +299,17 @@ export class Agent {
     observe({ type: 'turn_ended', agent, turnId, outcome, published, tookMs: clock.now() - flight.startedAtMs });
     this.#tellOutage();
     this.#pump();
+  }
+
+  /** On disk before any other turn begins. */
+  async #heed(provider: ProviderWord, { batch, startedAtMs: beganAt }: Flight): Promise<void> {
+    const { observe, name: agent, link, random, clock } = this.#options;
+    const notice = await this.#limit.met(provider.is === 'well'
+      ? { type: 'worked', beganAt }
+      : { type: 'limited', beganAt, jitter: random.fraction(), ...(provider.retryAfterMs !== undefined && { retryAfterMs: provider.retryAfterMs }) }, batch);
+    const held = this.#limit.held;
+    if (provider.is === 'limit' && held !== undefined) observe({ type: 'limited', agent, turnId: batch.turnId, times: held.times, retryInMs: Math.max(0, held.untilMs - clock.now()) });
+    if (notice !== undefined && !this.#isStopping()) this.#track(link.say(notice));
   }
 
   #slotChanged({ type }: SlotChange): void {

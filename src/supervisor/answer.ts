@@ -59,6 +59,13 @@ export function outageNotice(waiting: Entry, lastEnd: string): OwnMessage {
   return noticeAt(turn, { root: waiting.destination, parent: waiting.eventId }, turn.turnId, content);
 }
 
+/** The one notice of a provider that takes no more requests. Always the same text: said twice it is one message. */
+export function limitNotice({ channelId, eventId: id, destination }: Entry): OwnMessage {
+  const turn = { channelId, turnId: `limit:${id}` };
+  const content = '⚠️ The provider of the agent\'s model takes no more requests for now. Your message is kept and will be tried again, less and less often.';
+  return noticeAt(turn, { root: destination, parent: id }, turn.turnId, content);
+}
+
 function noticeAt(
   { channelId, turnId }: Pick<Batch, 'channelId' | 'turnId'>, replyTo: OwnMessage['replyTo'], operationId: string, content: string,
 ): OwnMessage {

@@ -24,6 +24,8 @@ export function noteLogger(log: Log): Observer {
         return log.info('turn started', fields);
       case 'turn_ended':
         return log.info('turn ended', fields);
+      case 'limited':
+        return log.warn('the provider of the model takes no more requests for now', fields);
       case 'gave_up':
         return log.error('message given up', fields);
       default:

@@ -30,6 +30,8 @@ export type Note =
       readonly published: readonly EventId[];
       readonly tookMs: number;
     }
+  /** The provider of the model takes no more requests. */
+  | { readonly type: 'limited'; readonly agent: string; readonly turnId: string; readonly times: number; readonly retryInMs: number }
   | { readonly type: 'gave_up'; readonly agent: string; readonly turnId: string; readonly eventIds: readonly EventId[]; readonly reason: string };
 
 export type Observer = (note: Note) => void;

@@ -3,7 +3,8 @@
  *
  *   outcome           | answered already | not answered                            | session  | process
  *   ended             | done             | done (answer.ts says what is left)      | kept (*) | kept
- *   error             | done             | again; dead when it is the login        | dropped  | kept
+ *   error             | done             | again; late where the provider limits;  | dropped  | kept
+ *                     |                  | dead when it is the login               |          |
  *   idle_timeout      | done             | again, interrupted                      | dropped  | replaced
  *   hard_timeout      | done             | dead: it would only happen again        | dropped  | replaced
  *   cancelled by us   | done             | again, interrupted, not counted         | dropped  | replaced
@@ -12,7 +13,7 @@
  *   poisoned          | done             | again, interrupted; not counted when it | dropped  | replaced; as a crash
  *                     |                  | was our cancel                          |          | when it left it unread
  *   process_ended     | done             | again, interrupted                      | gone     | gone
- *   session refused   | -                | again; dead when it is the login        | none     | kept
+ *   session refused   | -                | as an error                             | none     | kept
  *   session timeout   | -                | again                                   | none     | replaced, as a crash
  *   not begun         | -                | again, not counted                      | as it is | kept
  *   (*) but for max_tokens and max_turn_requests: that session is full.
@@ -20,7 +21,7 @@
  * "Answered already": the journal holds a message the agent published in this very turn. Asking again would answer twice.
  * A process that is replaced loses its credential first; it counts as a crash when it had to be killed.
  */
-import type { PromptOutcome, SessionRefused } from '../acp/index.ts';
+import type { ModelTrouble, PromptOutcome, SessionRefused } from '../acp/index.ts';
 import { unreachable } from '../model/index.ts';
 import type { Ending } from './inbox/machine.ts';
 
@@ -32,10 +33,10 @@ export interface Settlement {
 /** What becomes of the process, known before anything else is asked. `crashed` counts against the breaker. */
 export type ProcessFate = 'kept' | 'gone' | 'retired' | 'crashed';
 
-/** Errors that no retry mends: the operator has to log in again. */
-const LOGIN = /re-?authenticate|authentication required|api error: 401|not logged in/i;
-const AUTH_REQUIRED = -32_000;
+export type ProviderWord = { readonly is: 'well' } | Extract<ModelTrouble, { readonly is: 'limit' }>;
+
 const CUT_SHORT = 'cut short by a stop';
+const LIMITED = 'the provider of its model takes no more requests for now';
 
 export function processFate(outcome: PromptOutcome): ProcessFate {
   switch (outcome.status) {
@@ -67,7 +68,8 @@ export function settleDropped(outcome: PromptOutcome): { readonly fate: ProcessF
   return { fate: processFate(outcome), keepSession: outcome.status === 'ended' && settle(outcome, true).keepSession };
 }
 
-export function settle(outcome: PromptOutcome, answered: boolean): Settlement {
+/** `login`: where the agent program takes its login from, for people. */
+export function settle(outcome: PromptOutcome, answered: boolean, login?: string): Settlement {
   const done = (word: string, keepSession: boolean): Settlement => ({ ending: { how: 'done', outcome: word }, keepSession });
   switch (outcome.status) {
     case 'ended':
@@ -75,7 +77,7 @@ export function settle(outcome: PromptOutcome, answered: boolean): Settlement {
     case 'error':
       return answered
         ? done('error after the answer', false)
-        : { ending: afterError(`the agent answered with error ${outcome.code}`, outcome.code, outcome.message), keepSession: false };
+        : { ending: afterError({ reason: `the agent answered with error ${outcome.code}`, trouble: outcome.trouble, login }), keepSession: false };
     case 'idle_timeout':
       return answered ? done('idle after the answer', false) : again(`no sign of life for ${inSeconds(outcome.afterMs)}`, 'failure');
     case 'hard_timeout':
@@ -96,8 +98,8 @@ export function settle(outcome: PromptOutcome, answered: boolean): Settlement {
 }
 
 /** The turn could not begin: there is no session to prompt. */
-export function settleRefused(refused: SessionRefused): Ending {
-  if (refused.code === 'error') return afterError(`no session: ${refused.detail}`, refused.rpcCode, refused.detail);
+export function settleRefused(refused: SessionRefused, login?: string): Ending {
+  if (refused.code === 'error') return afterError({ reason: `no session: ${refused.detail}`, trouble: refused.trouble, login });
   return { how: 'again', reason: `no session: ${refused.detail}`, interrupted: false, cause: 'failure' };
 }
 
@@ -111,9 +113,32 @@ function again(reason: string, cause: 'failure' | 'stop'): Settlement {
   return { ending: { how: 'again', reason, interrupted: true, cause }, keepSession: false };
 }
 
-function afterError(reason: string, code: number, message: string): Ending {
-  if (code === AUTH_REQUIRED || LOGIN.test(message)) return { how: 'dead', reason: 'the agent program is not logged in' };
-  return { how: 'again', reason, interrupted: false, cause: 'failure' };
+interface Failed {
+  readonly reason: string;
+  readonly trouble: ModelTrouble | undefined;
+  readonly login: string | undefined;
+}
+
+function afterError({ reason, trouble, login }: Failed): Ending {
+  switch (trouble?.is) {
+    case 'login':
+      return { how: 'dead', reason: `the agent program is not logged in${login === undefined ? '' : `; its operator has to give it ${login}`}` };
+    case 'limit': {
+      const asked = trouble.retryAfterMs === undefined ? {} : { retryAfterMs: trouble.retryAfterMs };
+      return { how: 'again', reason: LIMITED, interrupted: false, cause: 'limit', ...asked };
+    }
+    case undefined:
+      return { how: 'again', reason, interrupted: false, cause: 'failure' };
+    default:
+      return unreachable(trouble);
+  }
+}
+
+/** What the end of a turn says of the provider of its model; undefined where it says nothing of it. */
+export function providerWord(end: PromptOutcome | SessionRefused): ProviderWord | undefined {
+  if (!('status' in end)) return end.code === 'error' && end.trouble?.is === 'limit' ? end.trouble : undefined;
+  if (end.status === 'ended') return { is: 'well' };
+  return end.status === 'error' && end.trouble?.is === 'limit' ? end.trouble : undefined;
 }
 
 function inSeconds(durationMs: number): string {

@@ -27,4 +27,6 @@ export interface AgentSnapshot {
   readonly upstream: UpstreamStatus;
   readonly telemetry: TelemetryStatus;
   readonly signals: SignalReport;
+  /** The provider of its model takes no more requests: how often in a row a turn has met it, and when the next may. */
+  readonly limit?: { readonly times: number; readonly untilMs: Milliseconds };
 }

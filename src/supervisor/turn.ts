@@ -18,8 +18,8 @@ import type { ModelChoices } from './models.ts';
 import type { TurnWatch } from './observation.ts';
 import type { Permissions } from './permissions.ts';
 import { decidedPublication } from './publication.ts';
-import { DROPPED, NOT_BEGUN, processFate, settle, settleDropped, settleRefused } from './settle.ts';
-import type { ProcessFate } from './settle.ts';
+import { DROPPED, NOT_BEGUN, processFate, providerWord, settle, settleDropped, settleRefused } from './settle.ts';
+import type { ProcessFate, ProviderWord } from './settle.ts';
 import { typingPlace } from './signals.ts';
 import { speak } from './speak.ts';
 import { turnInput } from './turn-input.ts';
@@ -44,6 +44,8 @@ export interface TurnReport {
   readonly ending?: Ending;
   readonly outcome: string;
   readonly published: readonly EventId[];
+  /** What it showed of the provider of the agent's model. */
+  readonly provider?: ProviderWord;
 }
 
 export async function runTurn(work: TurnWork): Promise<TurnReport> {
@@ -62,7 +64,8 @@ export async function runTurn(work: TurnWork): Promise<TurnReport> {
   const outcome = await prompt(work, session, input).finally(stopTyping);
   life.bind(undefined);
   watch?.ended(outcome);
-  return conclude(work, session, input, outcome);
+  const provider = providerWord(outcome);
+  return { ...(await conclude(work, session, input, outcome)), ...(provider && { provider }) };
 }
 
 async function prompt(
@@ -105,7 +108,7 @@ async function conclude(work: TurnWork, session: LaneSession, input: TurnInput, 
   await dispose(work.flight, processFate(outcome));
   const published = await decidedPublication(options.link, batch, options.clock, signal);
   if (published === undefined) return { outcome: outcome.status, published: [] };
-  const { ending, keepSession } = settle(outcome, published.length > 0);
+  const { ending, keepSession } = settle(outcome, published.length > 0, options.login);
   if (outcome.status === 'ended') {
     slot.ranWell(life);
     session.goodTurns += 1;
@@ -175,12 +178,13 @@ async function freshSession({ options, models, flight: { batch, life } }: TurnWo
   return { ok: true, session, isNew: true };
 }
 
-async function notOpened({ flight: { life, isCutShort }, watch }: TurnWork, refused: SessionRefused): Promise<TurnReport> {
+async function notOpened({ options, flight: { life, isCutShort }, watch }: TurnWork, refused: SessionRefused): Promise<TurnReport> {
   if (!isCutShort) watch?.refused(refused);
   // A program that does not answer this will not answer the next; another process gets the retry.
   if (refused.code === 'timeout') await life.retire('crashed');
-  const ending = isCutShort ? NOT_BEGUN : settleRefused(refused);
-  return { ending, outcome: `session_${refused.code}`, published: [] };
+  const ending = isCutShort ? NOT_BEGUN : settleRefused(refused, options.login);
+  const provider = providerWord(refused);
+  return { ending, outcome: `session_${refused.code}`, published: [], ...(provider && { provider }) };
 }
 
 function standingOf({ instructions }: AgentOptions): StandingTexts {

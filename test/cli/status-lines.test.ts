@@ -19,6 +19,7 @@ it('tells everything of a report, one line a thing', () => {
     '  owner    told 512 frames, 2 waiting, 7 dropped, 1 too long',
     '  orders   3 taken, 1 ignored',
     '  signals  online, 40 sent, 2 dropped',
+    '  limit    the provider of its model takes no more requests, met 3 times; tried again in 3 min',
     '  process  4711 busy, 2 sessions',
     '  process  backoff, 0 sessions, last end: exited with 1',
     '  turn     t-1 in 6a3f3d52, 3 events, for 11 s',

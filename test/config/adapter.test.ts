@@ -20,9 +20,11 @@ describe('a program of the operator’s own', () => {
     const profile = adapter.parse({
       command: 'mine', args: ['--acp'], env: { MINE_QUIET: '1' }, standing: 'first-message', mode: 'careful',
       usage: { turn: ['usage'], session: ['cost'], input: 'without-cache' }, failures: [sign], remarks: [],
+      errors: [{ means: 'limit', pattern: 'slow down' }, { means: 'login', pattern: '^who', 'in-answer': true }],
     });
     expect(profile.dialect).toEqual({
       standing: 'first-message', startMode: 'careful', usage: { turn: ['usage'], session: ['cost'], input: 'without-cache' }, failureSigns: [sign], remarkSigns: [],
+      errorSigns: [{ means: 'limit', pattern: 'slow down' }, { means: 'login', pattern: '^who', inAnswer: true }],
     });
     expect(profile.environment).toEqual({ MINE_QUIET: '1' });
   });
@@ -42,6 +44,8 @@ describe('a program of the operator’s own', () => {
     [{ command: 'x', mod: 'x' }, 'mod: unknown member, did you mean mode?'],
     [{ command: 'x', usage: { turn: ['all'] } }, 'usage.turn.0: found "all", expected usage or quota'],
     [{ command: 'x', failures: [{ update: 'u', path: [], value: 'v' }] }, 'failures.0.path: found 0 entries, expected a list of 1..8 names'],
+    [{ command: 'x', errors: [{ means: 'limit', pattern: '(' }] }, 'errors.0.pattern: found "(", expected a regular expression of at most 512 characters'],
+    [{ command: 'x', errors: [{ means: 'limit', pattern: 'x', 'in-answer': 'yes' }] }, 'errors.0.in-answer: found "yes", expected true or false'],
     [{ command: 'x', env: { SKEP_X: '1' } }, 'env: SKEP_X: expected no name that begins with SKEP_: those are set by skep'],
     [{ args: [] }, 'command: missing, expected a program'],
   ])('%j: %s', (value, mistake) => {

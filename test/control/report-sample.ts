@@ -29,6 +29,7 @@ export function sampleReport(): StatusReport {
       inbox: { queued: 4, dispatched: 3, done: 20, dead: 1 },
       telemetry: { sent: 512, waiting: 2, dropped: 7, tooLong: 1, refused: 0 },
       signals: { presence: 'online', sent: 40, dropped: 2 },
+      limit: { times: 3, untilMs: 1_790_000_240_000 },
     }],
   };
 }

@@ -24,7 +24,8 @@ import { HeldStore } from './held-store.ts';
 import { agent, channel, owner } from './people.ts';
 
 /** `link` and `store` are those of an earlier bench, for a new start on what it left. */
-export interface BenchOptions extends Partial<Pick<AgentOptions, 'session' | 'processes' | 'gatherMs' | 'observation' | 'signals' | 'rest' | 'idleTimeoutMs' | 'log'>> {
+export interface BenchOptions
+  extends Partial<Pick<AgentOptions, 'session' | 'processes' | 'gatherMs' | 'observation' | 'signals' | 'rest' | 'idleTimeoutMs' | 'log' | 'dialect' | 'login'>> {
   readonly script?: Script;
   readonly store?: HeldStore;
   readonly stored?: readonly VerifiedEvent[];

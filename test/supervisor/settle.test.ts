@@ -15,8 +15,8 @@ describe('settle', () => {
 
   const broken: readonly (readonly [string, PromptOutcome, object])[] = [
     ['an error', { status: 'error', code: -32_603, message: 'no', seen }, { how: 'again', interrupted: false, cause: 'failure' }],
-    ['a login that ran out', { status: 'error', code: -32_000, message: 'no', seen }, { how: 'dead' }],
-    ['a 401 of the model', { status: 'error', code: 1, message: 'API Error: 401', seen }, { how: 'dead' }],
+    ['a login that ran out', { status: 'error', code: -32_000, message: 'no', trouble: { is: 'login' }, seen }, { how: 'dead', reason: 'the agent program is not logged in' }],
+    ['a limit of the provider', { status: 'error', code: 429, message: 'no', trouble: { is: 'limit', retryAfterMs: 5 }, seen }, { how: 'again', interrupted: false, cause: 'limit', retryAfterMs: 5 }],
     ['silence', { status: 'idle_timeout', afterMs: 9_000, processAlive: true, seen }, { how: 'again', interrupted: true, cause: 'failure' }],
     ['a turn without end', { status: 'hard_timeout', afterMs: 9_000, processAlive: true, seen }, { how: 'dead', reason: 'not finished after 9 s' }],
     ['a stop of ours', { status: 'cancelled', processAlive: true, seen }, { how: 'again', interrupted: true, cause: 'stop' }],
@@ -38,9 +38,10 @@ describe('settle', () => {
 
 describe('settleRefused', () => {
   it.each([
-    ['a login that ran out', -32_000, 'no', 'dead'], ['words of a login', -32_603, 'Please re-authenticate', 'dead'], ['another error', -32_603, 'no', 'again'],
-  ])('%s', (_, rpcCode, detail, how) => {
-    expect(settleRefused({ ok: false, code: 'error', rpcCode, detail }).how).toBe(how);
+    ['a login that ran out', { is: 'login' }, { how: 'dead', reason: 'the agent program is not logged in; its operator has to give it a KEY' }],
+    ['a limit', { is: 'limit' }, { how: 'again', cause: 'limit' }], ['another error', undefined, { how: 'again', cause: 'failure' }],
+  ] as const)('%s', (_, trouble, ending) => {
+    expect(settleRefused({ ok: false, code: 'error', rpcCode: -32_603, detail: 'no', ...(trouble && { trouble }) }, 'a KEY')).toMatchObject(ending);
   });
 
   it('no answer is a failure of the process, not of the message', () => {

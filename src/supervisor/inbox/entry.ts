@@ -1,6 +1,7 @@
 /** What the inbox keeps of one accepted event, and the limits of the queue. */
 import type { ChannelId, EventId, Milliseconds, Pubkey } from '../../model/index.ts';
 import type { UnverifiedEvent } from '../../nostr/index.ts';
+import { limitDelayMs } from '../limit-machine.ts';
 
 /**
  * One accepted event. `lane` is what runs one turn at a time: the channel, or one thread under the thread policy.
@@ -55,4 +56,9 @@ export function retryDelayMs(attempts: number, jitter: number): number {
   const exponent = Math.min(Math.max(attempts - 1, 0), BACKOFF_MAX_EXPONENT);
   const delay = Math.min(BACKOFF_BASE_MS * 2 ** exponent, BACKOFF_CAP_MS);
   return Math.round(delay * (0.8 + 0.4 * jitter));
+}
+
+/** The same where the provider of the model takes no more requests: a quarter longer than the agent waits as a whole, so that another message tries first. */
+export function limitRetryDelayMs(attempts: number, jitter: number, retryAfterMs: number | undefined): number {
+  return Math.round(1.25 * limitDelayMs({ times: attempts, jitter, ...(retryAfterMs !== undefined && { retryAfterMs }) }));
 }

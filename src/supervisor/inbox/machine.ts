@@ -17,7 +17,7 @@
  */
 import { later, unreachable } from '../../model/index.ts';
 import type { ChannelId, EventId, Milliseconds } from '../../model/index.ts';
-import { MAX_ATTEMPTS, retryDelayMs } from './entry.ts';
+import { limitRetryDelayMs, MAX_ATTEMPTS, retryDelayMs } from './entry.ts';
 import type { Batch, Entry } from './entry.ts';
 import { arrival, headBatch, readyAt, takeable } from './ready.ts';
 import { enqueue, holds, overflowing, withLane, without } from './state.ts';
@@ -26,8 +26,18 @@ import type { InboxState, Lane } from './state.ts';
 /** How a turn ended, as far as its events are concerned. `reason` is for people and the row; never a payload. */
 export type Ending =
   | { readonly how: 'done'; readonly outcome: string }
-  /** To be prompted again. A `failure` counts and waits, a `restart` counts, a `stop` of ours does neither. */
-  | { readonly how: 'again'; readonly reason: string; readonly interrupted: boolean; readonly cause: 'failure' | 'restart' | 'stop' }
+  /**
+   * To be prompted again. A `failure` counts and waits, a `restart` counts, a `stop` of ours does neither. A `limit` of the
+   * model's provider counts and waits long, where it said so as long as it asked for.
+   */
+  | {
+      readonly how: 'again';
+      readonly reason: string;
+      readonly interrupted: boolean;
+      readonly cause: 'failure' | 'limit' | 'restart' | 'stop';
+      /** Of a limit. */
+      readonly retryAfterMs?: number;
+    }
   /** Never to be prompted again, which is told in the thread. */
   | { readonly how: 'dead'; readonly reason: string };
 
@@ -174,7 +184,7 @@ function again(state: InboxState, lane: Lane, batch: Batch, { ending, now, jitte
     const reason = `gave up after ${MAX_ATTEMPTS} retries: ${ending.reason}`;
     return { state: withLane(state, batch.lane, { queue: lane.queue }), commands: bury(batch, reason) };
   }
-  const notBeforeMs = ending.cause === 'failure' ? later(now, retryDelayMs(attempts, jitter)) : now;
+  const notBeforeMs = later(now, waitMs(ending, attempts, jitter));
   const back = batch.entries.map((entry): Entry => ({
     ...entry, attempts, notBeforeMs, interrupted: entry.interrupted || ending.interrupted,
   }));
@@ -183,6 +193,20 @@ function again(state: InboxState, lane: Lane, batch: Batch, { ending, now, jitte
     state: withLane(state, batch.lane, { queue: [...back, ...lane.queue] }),
     commands: back.map((entry) => ({ type: 'save', save: { change: 'queued', entry, outcome: ending.reason } })),
   };
+}
+
+function waitMs(ending: Again['ending'], attempts: number, jitter: number): number {
+  switch (ending.cause) {
+    case 'failure':
+      return retryDelayMs(attempts, jitter);
+    case 'limit':
+      return limitRetryDelayMs(attempts, jitter, ending.retryAfterMs);
+    case 'restart':
+    case 'stop':
+      return 0;
+    default:
+      return unreachable(ending.cause);
+  }
 }
 
 function bury(batch: Batch, reason: string): readonly InboxCommand[] {
