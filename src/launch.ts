@@ -4,6 +4,7 @@
  */
 import { commandLine } from '../adapters/index.ts';
 import { childEnvironment, ENV_CREDENTIAL, ENV_ENDPOINT, ENV_PROCESS, findProgram } from './acp/index.ts';
+import type { Leak } from './acp/index.ts';
 import type { Broker, ManagedAgent, ManagedChange, SessionCredential } from './broker/index.ts';
 import { buzzServer } from './buzz-server.ts';
 import type { AgentConfig, Config } from './config/index.ts';
@@ -38,6 +39,7 @@ export interface LaunchParts {
   readonly broker: Broker;
   readonly store: Store;
   readonly recorder: Recorder | undefined;
+  readonly onLeak: (leak: Leak) => void;
   readonly onFatal: (error: unknown) => void;
   /** An agent's owner wants it to stop. */
   readonly onShutdown: (agent: Pubkey) => void;
@@ -126,7 +128,7 @@ function managedGate({ pubkey, owner, owners, respondTo }: ManagedAgent): GateSe
 
 function agentOptions(
   agent: Setup, gate: GateSettings, ownAgents: ReadonlyMap<Pubkey, ProfileFacts>,
-  { options, broker, store, recorder, onFatal, onShutdown }: LaunchParts,
+  { options, broker, store, recorder, onLeak, onFatal, onShutdown }: LaunchParts,
 ): AgentOptions {
   const { clock, steadyClock, random, log, version, nodePath, environment } = options;
   const toLog = noteLogger(log);
@@ -171,7 +173,7 @@ function agentOptions(
       };
     },
     link: broker.link(agent.pubkey),
-    store, clock, steadyClock, random, log, observe, onFatal,
+    store, clock, steadyClock, random, log, observe, onLeak, onFatal,
     onShutdown: () => { onShutdown(agent.pubkey); },
     ownAgents,
   };

@@ -4,7 +4,8 @@
  *   lock → store → control socket → leftovers ended → (relay in the box) → broker → (recorder) → supervisor
  */
 import { join } from 'node:path';
-import { reapLeftovers } from './acp/index.ts';
+import { LeakBook, reapLeftovers } from './acp/index.ts';
+import type { Leak } from './acp/index.ts';
 import { openBroker } from './broker/index.ts';
 import type { AgentIdentity, Broker, BrokerOptions } from './broker/index.ts';
 import type { AgentConfig, Config } from './config/index.ts';
@@ -70,7 +71,8 @@ async function openRooms(
   closings.push(() => store.close());
 
   const ending = endOnce(closeAll);
-  const rooms: Rooms = {};
+  const leaks = new LeakBook(log);
+  const rooms: Rooms = { leaks };
   const snapshot = reporter(rooms, ending, options);
   // Open early and closed late, so that a slow start or a slow end can be looked at.
   const control = await openControl({
@@ -78,7 +80,8 @@ async function openRooms(
     desk: () => (ending.begun() ? undefined : rooms.broker?.credentials),
   });
   closings.push(() => control.close());
-  await reapLeftovers({ store, clock: options.steadyClock, log });
+  const onLeak = (leak: Leak): void => { leaks.add(leak); };
+  await reapLeftovers({ store, clock: options.steadyClock, log, onLeak });
 
   const relay = config.relay.type === 'embedded' ? await embeddedRelay(config, config.relay, options) : undefined;
   if (relay !== undefined) {
@@ -106,7 +109,7 @@ async function openRooms(
   const onShutdown = (agent: Pubkey): void => {
     void rooms.supervisor?.shutdown(agent, config.graceMs).then((wasLast) => (wasLast ? ending.close(config.graceMs) : undefined)).catch(onFatal);
   };
-  const launch = openLaunch({ config, options, broker, store, recorder, onFatal, onShutdown });
+  const launch = openLaunch({ config, options, broker, store, recorder, onLeak, onFatal, onShutdown });
   const supervisor = openSupervisor(config.agents.map((agent) => launch.configured(agent)));
   rooms.supervisor = supervisor;
   closings.push((graceMs) => supervisor.close(graceMs));
@@ -116,6 +119,7 @@ async function openRooms(
 
 /** What is open so far, as far as it is to be told. */
 interface Rooms {
+  readonly leaks: LeakBook;
   broker?: Broker;
   relay?: Relay;
   recorder?: Recorder;
@@ -125,7 +129,7 @@ interface Rooms {
 function reporter(rooms: Readonly<Rooms>, ending: EndOnce, { clock, version }: RootOptions): () => StatusReport {
   const startedAtMs = clock.now();
   return () => ({
-    v: 1, pid: process.pid, version, startedAtMs, stopping: ending.begun(),
+    v: 1, leaks: rooms.leaks.list().map(({ pid, agent, program, why }) => ({ pid, agent, program, why })), pid: process.pid, version, startedAtMs, stopping: ending.begun(),
     ...(rooms.relay && { embeddedRelay: { url: rooms.relay.url, connections: rooms.relay.stats().connections } }),
     ...(rooms.recorder && { recording: rooms.recorder.report() }),
     agents: rooms.supervisor?.snapshot() ?? [],

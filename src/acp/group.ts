@@ -4,16 +4,20 @@
  *
  * Before each signal the table is read anew and compared by pid and start time; a stranger is never signalled. Tool
  * shells of real agents run in groups of their own, which is why descendants are collected and remembered, and why the
- * mark in their environment is looked for: it finds what left the tree before anyone looked at it.
+ * mark in their environment is looked for, and the pipes they were given: these find what left the tree before anyone
+ * looked at it. What is left all the same, and what may be, is told as a leak.
  *
  * Never signalled: ourselves and whoever started us. An agent may have started its supervisor anew.
  */
+import { homedir } from 'node:os';
 import { later, pause } from '../model/index.ts';
 import type { Clock, Log } from '../model/index.ts';
 import { lineOf, membersOf } from './descendants.ts';
+import type { Leak } from './leaks.ts';
 import type { AcpLimits } from './limits.ts';
 import { startedSince } from './process-table.ts';
 import type { ProcessIdentity, ProcessRow, ProcessTable } from './process-table.ts';
+import { isWithin, straysAmong } from './strays.ts';
 
 const FIRST_POLL_MS = 5;
 const MAX_POLL_MS = 100;
@@ -23,6 +27,12 @@ interface GroupParts {
   readonly leader: Promise<ProcessIdentity>;
   /** What all of them were started with (`markOf`), where the leader was. */
   readonly mark: string | undefined;
+  /** The leader's own pipes, where they were looked at in time. */
+  readonly pipes?: Promise<ReadonlySet<string>>;
+  /** Whose it is, for who hears of leaks, and where it works. */
+  readonly agent?: string;
+  readonly cwd?: string;
+  readonly onLeak?: (leak: Leak) => void;
   readonly table: ProcessTable;
   readonly clock: Clock;
   readonly log: Log;
@@ -71,7 +81,9 @@ export class ProcessGroup {
    */
   async end(askFirst?: () => void): Promise<readonly number[]> {
     try {
-      return await this.#end(askFirst);
+      const left = await this.#end(askFirst);
+      await this.#tellLeaks(left);
+      return left.map(({ pid }) => pid);
     } catch (error) {
       const { pid } = await this.#parts.leader;
       this.#parts.log.error('the process table cannot be read: an agent may live on', { pid, error: String(error) });
@@ -79,7 +91,7 @@ export class ProcessGroup {
     }
   }
 
-  async #end(askFirst?: () => void): Promise<readonly number[]> {
+  async #end(askFirst?: () => void): Promise<readonly ProcessRow[]> {
     const { limits, clock, log } = this.#parts;
     const { signal } = this.#forced;
     await this.#record();
@@ -93,23 +105,34 @@ export class ProcessGroup {
       await this.#signal('SIGKILL');
       if (await this.#goneWithin(MAX_POLL_MS)) return [];
     } while (clock.now() < deadline);
-    const left = (await this.#record()).map(({ pid }) => pid);
-    log.error('processes survive SIGKILL', { leader: (await this.#parts.leader).pid, left });
+    const left = await this.#record();
+    log.error('processes survive SIGKILL', { leader: (await this.#parts.leader).pid, left: left.map(({ pid }) => pid) });
     return left;
+  }
+
+  /** What may have escaped is looked for once all else is gone: until then its parent may still be one of ours. */
+  async #tellLeaks(left: readonly ProcessRow[]): Promise<void> {
+    const { table, onLeak, agent = '', cwd } = this.#parts;
+    if (onLeak === undefined) return;
+    for (const { pid, started } of left) onLeak({ pid, started, agent, program: (await table.look(pid))?.program ?? '', why: 'survives' });
+    const leader = await this.#parts.leader;
+    if (cwd === undefined || leader.started === '') return;
+    for (const leak of await escapedFrom({ leader, agent, cwd, table })) onLeak(leak);
   }
 
   /** Reads the table, remembers the living members and forgets the others. */
   async #record(): Promise<readonly ProcessRow[]> {
-    const { table, mark } = this.#parts;
+    const { table, mark, pipes } = this.#parts;
     const leader = await this.#parts.leader;
     const rows = await table.rows();
     // What is older than the agent is not of it: most of the machine need not be looked into.
     const younger = rows.filter((row) => startedSince(row, leader));
     const marked = mark === undefined ? new Set<number>() : await table.marked(mark, younger);
+    const held = pipes === undefined ? new Set<number>() : await table.holding(await pipes, younger);
     const line = lineOf(process.pid, rows);
     const spared = new Set(line.map(({ pid }) => pid));
     this.#ownGroups = new Set(line.map(({ group }) => group));
-    const members = membersOf(rows, [leader, ...this.#toolLeaders], this.#known, marked).filter(({ pid }) => !spared.has(pid));
+    const members = membersOf(rows, [leader, ...this.#toolLeaders], this.#known, new Set([...marked, ...held])).filter(({ pid }) => !spared.has(pid));
     this.#known = members.map(identityOf);
     this.#toolLeaders = members.filter(({ pid, group }) => pid === group).map(identityOf);
     return members;
@@ -149,6 +172,27 @@ export class ProcessGroup {
     }
     return false;
   }
+}
+
+interface Home {
+  readonly leader: ProcessIdentity;
+  readonly agent: string;
+  readonly cwd: string;
+  readonly table: ProcessTable;
+}
+
+/** What works where the agent worked, and may be of it: see `straysAmong`. */
+export async function escapedFrom({ leader, agent, cwd, table }: Home): Promise<readonly Leak[]> {
+  // Everything that a user starts may work at home: that says nothing.
+  if (isWithin(homedir(), cwd)) return [];
+  const rows = await table.rows();
+  const found: Leak[] = [];
+  for (const { pid, started } of straysAmong(rows, leader, lineOf(process.pid, rows))) {
+    const seen = await table.look(pid);
+    // One with a mark is another agent's, or of one that is still being ended.
+    if (seen !== undefined && !seen.marked && isWithin(seen.cwd, cwd)) found.push({ pid, started, agent, program: seen.program, why: 'escaped' });
+  }
+  return found;
 }
 
 function identityOf({ pid, started }: ProcessRow): ProcessIdentity {

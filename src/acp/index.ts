@@ -1,13 +1,15 @@
 /**
  * Agent processes: started in a group of their own, spoken to in ACP, ended as a whole.
  * in: a launch plan, a permission desk, clock, log, a store for the record of what runs.
- * out: `AgentProcess`, the environment a child gets, where a program is, the reaping of leftovers, the breaker of a process slot.
+ * out: `AgentProcess`, the environment a child gets, where a program is, the reaping of leftovers, the book of leaks, the breaker of a process slot.
  */
 export { startAgent } from './start.ts';
 export type { AgentStart, StartOptions } from './start.ts';
 export { childEnvironment } from './environment.ts';
 export type { EnvironmentSources } from './environment.ts';
 export { findProgram } from './program.ts';
+export { LeakBook } from './leaks.ts';
+export type { Leak } from './leaks.ts';
 export { reapLeftovers } from './leftovers.ts';
 export type { ReapOptions } from './leftovers.ts';
 export { describeEnd } from './ends.ts';

@@ -5,7 +5,8 @@
 import { sql } from '../store/index.ts';
 import type { Row, Store } from '../store/index.ts';
 import type { Clock, Log } from '../model/index.ts';
-import { ProcessGroup } from './group.ts';
+import { escapedFrom, ProcessGroup } from './group.ts';
+import type { Leak } from './leaks.ts';
 import { DEFAULT_LIMITS } from './limits.ts';
 import type { AcpLimits } from './limits.ts';
 import { processTable, startedSince } from './process-table.ts';
@@ -15,11 +16,13 @@ import type { ProcessIdentity, ProcessTable } from './process-table.ts';
 interface ProcessRecord extends ProcessIdentity {
   readonly agent: string;
   readonly mark: string | undefined;
+  /** Where it worked; undefined of a record that an older skep wrote. */
+  readonly cwd: string | undefined;
 }
 
-export async function recordProcess(store: Store, { pid, started, agent, mark }: ProcessRecord): Promise<void> {
+export async function recordProcess(store: Store, { pid, started, agent, mark, cwd }: ProcessRecord): Promise<void> {
   await store.write(
-    sql('INSERT OR REPLACE INTO processes (pid, started, agent, mark) VALUES (?, ?, ?, ?)', pid, started, agent, mark ?? null),
+    sql('INSERT OR REPLACE INTO processes (pid, started, agent, mark, cwd) VALUES (?, ?, ?, ?, ?)', pid, started, agent, mark ?? null, cwd ?? null),
   );
 }
 
@@ -33,6 +36,8 @@ export interface ReapOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly limits?: Partial<AcpLimits>;
+  /** Told of what could not be ended, and of what may have escaped. */
+  readonly onLeak?: (leak: Leak) => void;
 }
 
 /**
@@ -42,20 +47,23 @@ export interface ReapOptions {
  * that number is ours only if someone in it carries the mark. Resolves with the number of agents of which something was
  * left, in bounded time. What even SIGKILL does not end stays on record.
  */
-export async function reapLeftovers({ store, clock, log, limits }: ReapOptions): Promise<number> {
+export async function reapLeftovers({ store, clock, log, limits, onLeak }: ReapOptions): Promise<number> {
   const table = processTable();
   const bounds = { ...DEFAULT_LIMITS, ...limits };
-  const rows = await store.read(sql('SELECT pid, started, agent, mark FROM processes'));
+  const rows = await store.read(sql('SELECT pid, started, agent, mark, cwd FROM processes'));
   const found = await Promise.all(
     rows.map(async (row) => {
       const record = recordOf(row);
       if (record === undefined) return false;
-      const { pid, agent, mark } = record;
+      const { pid, agent, mark, cwd } = record;
       const leader = await whoLeads(record, table);
       if (leader !== undefined) {
         log.warn('ending an agent process that an earlier run left behind', { pid, agent });
-        const left = await new ProcessGroup({ leader: Promise.resolve(leader), mark, table, clock, log, limits: bounds }).end();
+        const parts = { mark, agent, table, clock, log, limits: bounds, ...(cwd !== undefined && { cwd }), ...(onLeak && { onLeak }) };
+        const left = await new ProcessGroup({ leader: Promise.resolve(leader), ...parts }).end();
         if (left.length > 0) return true;
+      } else if (cwd !== undefined && onLeak !== undefined) {
+        for (const leak of await escapedFrom({ leader: record, agent, cwd, table })) onLeak(leak);
       }
       await forgetProcess(store, record);
       return leader !== undefined;
@@ -79,8 +87,8 @@ async function whoLeads(record: ProcessRecord, table: ProcessTable): Promise<Pro
   return isLed ? record : survivors.find((oldest) => survivors.every((row) => startedSince(row, oldest)));
 }
 
-function recordOf({ pid, started, agent, mark }: Row): ProcessRecord | undefined {
+function recordOf({ pid, started, agent, mark, cwd }: Row): ProcessRecord | undefined {
   // pid 0 and 1 name our own group and the machine: never a child of ours.
   if (typeof pid !== 'number' || !Number.isInteger(pid) || pid < 2 || typeof started !== 'string') return undefined;
-  return { pid, started, agent: String(agent), mark: typeof mark === 'string' ? mark : undefined };
+  return { pid, started, agent: String(agent), mark: typeof mark === 'string' ? mark : undefined, cwd: typeof cwd === 'string' ? cwd : undefined };
 }

@@ -5,7 +5,7 @@
  * On Linux a read is synchronous under the hood, so that no process can come and go between a look and a signal.
  */
 import { execFile } from 'node:child_process';
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
 import { markInEnviron, markInWords } from './mark.ts';
 
 /** Tens of thousands of rows. */
@@ -46,6 +46,19 @@ export interface ProcessTable {
    * hides the environment of its own programs (/bin/sleep), and shows that of others.
    */
   marked(mark: string, among: readonly ProcessRow[]): Promise<ReadonlySet<number>>;
+  /** Names of the pipes at a program's stdin, stdout and stderr, none of which two pipes share. Linux only: elsewhere none. */
+  pipes(pid: number): Promise<ReadonlySet<string>>;
+  /** Which of these programs, if they are of our user, hold one of these pipes: nobody gets one but by descent. */
+  holding(pipes: ReadonlySet<string>, among: readonly ProcessRow[]): Promise<ReadonlySet<number>>;
+  /** What it shows of itself beside its row, where it is of our user. Linux only. */
+  look(pid: number): Promise<ProcessLook | undefined>;
+}
+
+export interface ProcessLook {
+  readonly program: string;
+  readonly cwd: string;
+  /** Whether it carries the mark of any agent. */
+  readonly marked: boolean;
 }
 
 export function processTable(platform: NodeJS.Platform = process.platform): ProcessTable {
@@ -67,13 +80,33 @@ function procTable(): ProcessTable {
     tree: async (pid) => descend(pid, childrenOf, (each) => read(String(each))),
     marked: async (mark, among) =>
       new Set(among.filter(({ pid, zombie }) => !zombie && isMarked(pid, mark)).map(({ pid }) => pid)),
+    pipes: async (pid) => new Set(['0', '1', '2'].flatMap((fd) => linkOf(`/proc/${pid}/fd/${fd}`) ?? []).filter(isPipe)),
+    holding: async (pipes, among) =>
+      new Set(among.filter(({ pid, zombie }) => !zombie && isOurs(pid) && holdsOne(pid, pipes)).map(({ pid }) => pid)),
+    look: async (pid) => {
+      const [program, cwd, environ] = [readOrUndefined(`/proc/${pid}/comm`), linkOf(`/proc/${pid}/cwd`), readOrUndefined(`/proc/${pid}/environ`)];
+      if (cwd === undefined || !isOurs(pid)) return undefined;
+      return { program: program?.trimEnd() ?? '', cwd, marked: environ !== undefined && markInEnviron(environ) !== undefined };
+    },
   };
+}
+
+function isPipe(target: string): boolean {
+  return /^(?:socket|pipe):\[\d+\]$/.test(target);
+}
+
+function holdsOne(pid: number, pipes: ReadonlySet<string>): boolean {
+  return namesOrNone(`/proc/${pid}/fd`).some((fd) => pipes.has(linkOf(`/proc/${pid}/fd/${fd}`) ?? ''));
 }
 
 /** Others' environments cannot be read; root can read all, and leaves those of other users alone. */
 function isMarked(pid: number, mark: string): boolean {
   const environ = readOrUndefined(`/proc/${pid}/environ`);
   if (environ === undefined || markInEnviron(environ) !== mark) return false;
+  return isOurs(pid);
+}
+
+function isOurs(pid: number): boolean {
   return orUndefined(() => statSync(`/proc/${pid}`).uid) === process.getuid?.();
 }
 
@@ -141,6 +174,9 @@ function psTable(): ProcessTable {
       const lines = (await output('ps', ['-A', '-E', '-ww', '-o', 'pid=,uid=,command='])).split('\n');
       return new Set(lines.flatMap((line) => psMarked(line, mark, process.getuid?.()) ?? []).filter((pid) => pids.has(pid)));
     },
+    pipes: async () => new Set(),
+    holding: async () => new Set(),
+    look: async () => undefined,
   };
 }
 
@@ -177,6 +213,10 @@ export function psMarked(line: string, mark: string, ourUid: number | undefined)
 
 function namesOrNone(path: string): readonly string[] {
   return orUndefined(() => readdirSync(path)) ?? [];
+}
+
+function linkOf(path: string): string | undefined {
+  return orUndefined(() => readlinkSync(path));
 }
 
 function readOrUndefined(path: string): string | undefined {

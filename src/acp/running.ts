@@ -8,6 +8,7 @@ import type { Child } from './child.ts';
 import { Conversation } from './conversation.ts';
 import { ProcessGroup } from './group.ts';
 import type { AgentTraits } from './handshake.ts';
+import type { Leak } from './leaks.ts';
 import { forgetProcess } from './leftovers.ts';
 import { markOf } from './mark.ts';
 import { Lifetime } from './lifetime.ts';
@@ -34,6 +35,7 @@ interface RunningParts {
   readonly store?: Store;
   readonly onLine?: LineTap;
   readonly dialect: Dialect;
+  readonly onLeak?: (leak: Leak) => void;
 }
 
 export interface Running {
@@ -45,7 +47,7 @@ export interface Running {
 }
 
 /** Call it in the turn of the event loop that started the child: it attaches the readers of its pipes. */
-export function attach({ child, plan, permission, clock, log, limits, store, onLine, dialect }: RunningParts): Running {
+export function attach({ child, plan, permission, clock, log, limits, store, onLine, dialect, onLeak }: RunningParts): Running {
   const table = processTable();
   const leader = identify(child.pid);
   const redacted = redactorFor(plan.env);
@@ -59,7 +61,11 @@ export function attach({ child, plan, permission, clock, log, limits, store, onL
   };
   let oddStopTold = false;
   let unaskingTold = false;
-  const group = new ProcessGroup({ leader, mark: markOf(plan.env), table, clock, log, limits });
+  // Looked at before the program can have let go of them.
+  const pipes = table.pipes(child.pid).catch(() => new Set<string>());
+  const group = new ProcessGroup({
+    leader, mark: markOf(plan.env), pipes, agent: plan.agentName, cwd: plan.cwd, table, clock, log, limits, ...(onLeak && { onLeak }),
+  });
   const watch = treeWatch(clock, limits.watchTreeMs, () => {
     group.remember().catch((error: unknown) => {
       log.debug('what an agent started could not be looked at', { agent: plan.agentName, error: String(error) });

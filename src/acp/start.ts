@@ -9,6 +9,7 @@ import type { Store } from '../store/index.ts';
 import { spawnChild } from './child.ts';
 import { endAtStart } from './ends.ts';
 import { initializeParams, readInitialize } from './handshake.ts';
+import type { Leak } from './leaks.ts';
 import { recordProcess } from './leftovers.ts';
 import { markOf } from './mark.ts';
 import { DEFAULT_LIMITS } from './limits.ts';
@@ -32,6 +33,8 @@ export interface StartOptions {
   /** Where running processes are on record; without it a crash of ours leaves them to themselves. */
   readonly store?: Store;
   readonly onLine?: LineTap;
+  /** Told of what is left of the program when it has ended. */
+  readonly onLeak?: (leak: Leak) => void;
   readonly onSpawn?: (pid: number) => void;
   /** Gives the start up: the process is ended, and the end is `stopped`. */
   readonly signal?: AbortSignal;
@@ -64,7 +67,7 @@ export async function startAgent(options: StartOptions): Promise<AgentStart> {
   try {
     onSpawn?.(spawned.child.pid);
     if (store !== undefined) {
-      await recordProcess(store, { ...(await running.leader), agent: plan.agentName, mark: markOf(plan.env) });
+      await recordProcess(store, { ...(await running.leader), agent: plan.agentName, mark: markOf(plan.env), cwd: plan.cwd });
     }
     const ready = await shakeHands(running, options, { startBy, startMs: limits.startMs });
     if (ready !== undefined && !givenUp()) return { ok: true, process: ready };

@@ -1,20 +1,26 @@
 /** A status report as lines for people. Pure: what comes from the outside is shortened and escaped. */
 import type { SignalReport, TelemetryStatus } from '../broker/index.ts';
-import type { AgentReport, ProcessReport, RecordingReport, StatusReport, TurnReport } from '../control/index.ts';
+import type { AgentReport, LeakReport, ProcessReport, RecordingReport, StatusReport, TurnReport } from '../control/index.ts';
 import { shortId } from '../model/index.ts';
 import { toNpub } from '../nostr/index.ts';
 import { ago, plural, safe } from './print.ts';
 
 export function statusLines(report: StatusReport, nowMs: number): readonly string[] {
-  const { version, pid, startedAtMs, stopping, embeddedRelay, recording, agents } = report;
+  const { version, pid, startedAtMs, stopping, embeddedRelay, recording, leaks, agents } = report;
   return [
     `skep ${safe(version)}, process ${pid}, ${stopping ? 'stopping' : 'up'} since ${ago(nowMs - startedAtMs)}`,
     ...(embeddedRelay === undefined
       ? []
       : [`relay in the box ${safe(embeddedRelay.url)}, ${plural(embeddedRelay.connections, 'connection')}`]),
     ...(recording === undefined ? [] : [recordingText(recording)]),
+    ...(leaks ?? []).map(leakText),
     ...agents.flatMap((agent) => ['', ...agentLines(agent, nowMs)]),
   ];
+}
+
+function leakText({ pid, agent, program, why }: LeakReport): string {
+  const what = why === 'survives' ? 'of the agent could not be ended' : 'may have escaped from the agent, and is left alone';
+  return `leak: process ${pid} (${safe(program)}) ${what}: ${safe(agent)}`;
 }
 
 function recordingText({ directory, turns, streams, dropped, problem }: RecordingReport): string {

@@ -20,7 +20,17 @@ export interface StatusReport {
   readonly embeddedRelay?: { readonly url: string; readonly connections: number };
   /** Present where turns are recorded. */
   readonly recording?: RecordingReport;
+  /** What of agents still runs although it should not. Absent from a skep that did not look. */
+  readonly leaks?: readonly LeakReport[];
   readonly agents: readonly AgentReport[];
+}
+
+/** `survives`: it is the agent's and could not be ended; `escaped`: it may be, and nothing proves it. */
+export interface LeakReport {
+  readonly pid: number;
+  readonly agent: string;
+  readonly program: string;
+  readonly why: 'survives' | 'escaped';
 }
 
 /** Turns and streams written since the start, and those that were not. */
@@ -121,6 +131,7 @@ const report = z.object({
   recording: z.exactOptional(z.object({
     directory: z.string(), turns: whole, streams: whole, dropped: whole, problem: z.exactOptional(z.string()),
   })),
+  leaks: z.exactOptional(z.array(z.object({ pid: whole, agent: z.string(), program: z.string(), why: z.enum(['survives', 'escaped']) }))),
   agents: z.array(agent),
 });
 

@@ -165,4 +165,8 @@ export const SUPERVISOR_SCHEMA: Migrations = [
     until_ms INTEGER NOT NULL
   ) WITHOUT ROWID
   `,
+  `
+  -- acp: where the program works; NULL of one that an older skep started.
+  ALTER TABLE processes ADD COLUMN cwd TEXT
+  `,
 ];

@@ -1,6 +1,6 @@
 /** What an agent's driver is given: its settings from the config, and its doors. */
 import type { Dialect } from '../../adapters/index.ts';
-import type { LaunchPlan } from '../acp/index.ts';
+import type { LaunchPlan, Leak } from '../acp/index.ts';
 import type { AgentLink, SessionCredential } from '../broker/index.ts';
 import type { Clock, Log, Pubkey, Random } from '../model/index.ts';
 import type { PermissionRule } from '../permission/index.ts';
@@ -55,6 +55,8 @@ export interface AgentOptions {
   readonly tape?: Tape;
   /** Every agent of this supervisor, by pubkey: known to be agents without asking a relay. */
   readonly ownAgents: ReadonlyMap<Pubkey, ProfileFacts>;
+  /** Told of what is left of a process of it that has ended. */
+  readonly onLeak?: (leak: Leak) => void;
   /** The disk or a bug stopped this agent: the supervisor must end. */
   readonly onFatal: (error: unknown) => void;
   /** Its owner wants it to stop: it is to be stopped as a signal would. Absent: it cannot be. */

@@ -38,6 +38,7 @@ export class Pool {
     this.#runtime = runtime;
     const newSlot = (_: unknown, index: number): Slot => new Slot({
       version, link, clock, random, log, store, plan, dialect, permission: permissions.desk(index),
+      ...(options.onLeak && { onLeak: options.onLeak }),
       ...(observation && { tap: (env) => observation.tap(index, env) }),
       onChange: (change) => {
         if (change.type === 'started') observation?.started(index);

@@ -7,7 +7,7 @@
  */
 import type { Dialect } from '../../adapters/index.ts';
 import { newBreaker, nextStartAt, startAgent, stepBreaker } from '../acp/index.ts';
-import type { BreakerInput, BreakerState, LaunchPlan, LineTap, OpenPermissionDesk, ProcessEnd } from '../acp/index.ts';
+import type { BreakerInput, BreakerState, LaunchPlan, Leak, LineTap, OpenPermissionDesk, ProcessEnd } from '../acp/index.ts';
 import type { AgentLink, SessionCredential } from '../broker/index.ts';
 import type { Clock, Log, Milliseconds, Random } from '../model/index.ts';
 import type { Store } from '../store/index.ts';
@@ -25,6 +25,7 @@ export interface SlotOptions {
   readonly permission: OpenPermissionDesk;
   /** What listens to the process that is about to start with that environment. */
   readonly tap?: (env: LaunchPlan['env']) => LineTap;
+  readonly onLeak?: (leak: Leak) => void;
   readonly onChange: (change: SlotChange) => void;
 }
 
@@ -120,13 +121,13 @@ export class Slot {
   }
 
   async #live(): Promise<void> {
-    const { link, clock, random, log, store, plan, dialect, permission, version, tap, onChange } = this.#options;
+    const { link, clock, random, log, store, plan, dialect, permission, version, tap, onLeak, onChange } = this.#options;
     const { signal } = this.#shift;
     const credential = link.openSession();
     const launch = plan(credential);
     const onLine = tap?.(launch.env);
     const started = await startAgent({
-      plan: launch, dialect, version, permission, clock, log, store, signal, ...(onLine && { onLine }),
+      plan: launch, dialect, version, permission, clock, log, store, signal, ...(onLine && { onLine }), ...(onLeak && { onLeak }),
     });
     if (!started.ok) {
       link.closeSession(credential.sessionId);

@@ -193,7 +193,7 @@ describe('a process table that cannot be read', () => {
     const group = new ProcessGroup({
       leader: Promise.resolve({ pid: 4_000_000, started: 'once' }),
       mark: undefined,
-      table: { rows: unreadable, row: unreadable, tree: unreadable, marked: unreadable },
+      table: { rows: unreadable, row: unreadable, tree: unreadable, marked: unreadable, pipes: unreadable, holding: unreadable, look: unreadable },
       clock: steadyClock,
       log: { ...silentLog, error: (message) => errors.push(message) },
       limits: { ...DEFAULT_LIMITS, ...SHORT },

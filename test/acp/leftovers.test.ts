@@ -150,7 +150,7 @@ describe('what a killed supervisor left when the agent itself has ended since', 
     writeFileSync(join(directory, 'go'), '');
     await daemon.exited;
     const store = openStore();
-    await recordProcess(store, { pid: leader, started, agent: 'bee', mark: markOf({ [ENV_PROCESS]: 'ours' }) });
+    await recordProcess(store, { pid: leader, started, agent: 'bee', mark: markOf({ [ENV_PROCESS]: 'ours' }), cwd: undefined });
     expect(await reap(store)).toBe(0);
     expect(alive(child)).toBe(true);
     process.kill(child, 'SIGKILL');
@@ -160,7 +160,7 @@ describe('what a killed supervisor left when the agent itself has ended since', 
   it('is not ourselves, nor who started us, though the agent did', async () => {
     const directory = temporaryDirectory();
     const file = join(directory, 'skep.db');
-    await recordProcess(openStore(file), { pid: 4_000_000, started: '', agent: 'bee', mark: markOf({ [ENV_PROCESS]: 'ours' }) });
+    await recordProcess(openStore(file), { pid: 4_000_000, started: '', agent: 'bee', mark: markOf({ [ENV_PROCESS]: 'ours' }), cwd: undefined });
     const reaper = program('reaps-what-is-left', file).map((word) => `'${word}'`).join(' ');
     const script = `sleep 600 & ${tell('sibling', '$!')}; ${reaper}; ${tell('lived')}; ${UNTIL_GO}`;
     const shell = run('env', [`${ENV_PROCESS}=ours`, '/bin/sh', '-c', script], directory);

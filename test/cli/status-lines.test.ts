@@ -10,6 +10,8 @@ it('tells everything of a report, one line a thing', () => {
     `skep 0.1.0, process ${process.pid}, up since 12 s`,
     'relay in the box ws://127.0.0.1:7447, 2 connections',
     'recording in /records: 12 turns, 1 stream, 3 dropped, cannot write: ENOSPC',
+    'leak: process 4713 (sleep) of the agent could not be ended: helper',
+    'leak: process 4714 (daemon) may have escaped from the agent, and is left alone: helper',
     '',
     'helper  npub10xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vqpkge6d',
     '  made by  npub1ccz8l9zpa47k6vz9gphftsrumpw80rjt3nhnefat4symjhrsnmjs38mnyd',

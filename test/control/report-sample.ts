@@ -14,6 +14,7 @@ export function sampleReport(): StatusReport {
     stopping: false,
     recording: { directory: '/records', turns: 12, streams: 1, dropped: 3, problem: 'ENOSPC' },
     embeddedRelay: { url: 'ws://127.0.0.1:7447', connections: 2 },
+    leaks: [{ pid: 4713, agent: 'helper', program: 'sleep', why: 'survives' }, { pid: 4714, agent: 'helper', program: 'daemon', why: 'escaped' }],
     agents: [{
       name: 'helper',
       pubkey: AGENT,
