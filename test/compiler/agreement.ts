@@ -3,13 +3,14 @@ import * as fc from 'fast-check';
 import { expect } from 'vitest';
 import { appendSteer, compileSteer, compileTurn, ledgerManifest, openLedger } from '../../compiler/index.ts';
 import type { TurnInput } from '../../compiler/index.ts';
+import { runs } from '../setup/runs.ts';
 import { BRANCHES } from './branches.ts';
 import { hostileTurn } from './hostile.ts';
 import { twinOf } from './twin.ts';
 import type { Twin } from './twin.ts';
 
 /** In each half. The check of planted faults asks for fewer. */
-export const TURNS = Number(process.env['SKEP_TWIN_TURNS'] ?? 50_000);
+export const TURNS = Number(process.env['SKEP_TWIN_TURNS'] ?? runs(10_000));
 
 /** Fails at the first turn of which one output differs. Gives the cases of the rules that were never met. */
 export function agree(turns: number): readonly string[] {

@@ -8,6 +8,7 @@ import { decode } from 'nostr-tools/nip19';
 import { afterEach, expect, it, vi } from 'vitest';
 import { Client } from '../../src/cli/demo/client.ts';
 import type { StatusReport } from '../../src/control/index.ts';
+import { reportOf, reportWhen } from '../cli/report.ts';
 import { runSkep, startSkep, stopAll } from '../cli/skep.ts';
 import type { Skep } from '../cli/skep.ts';
 import { temporaryDirectory } from '../setup/temp.ts';
@@ -45,7 +46,7 @@ async function upWithDeafAgent(steps: readonly object[]): Promise<Deaf> {
   writeFileSync(join(directory, 'script.json'), JSON.stringify(script));
   const skep = startSkep(['up'], directory);
   await skep.says('Ctrl-C stops');
-  const { embeddedRelay, agents } = await report(directory);
+  const { embeddedRelay, agents } = await reportOf(join(directory, '.skep'));
   const { data } = decode(readFileSync(join(directory, 'keys', 'owner.key'), 'utf8').trim() as `nsec1${string}`);
   const owner = await Client.connect('owner', embeddedRelay?.url ?? '', data);
   const channelId = /id: ([0-9a-f-]{36})/.exec(yaml)?.[1] ?? '';
@@ -53,13 +54,14 @@ async function upWithDeafAgent(steps: readonly object[]): Promise<Deaf> {
   owner.close();
   const tool = Number(await vi.waitFor(() => readFileSync(join(directory, 'gates', 'tool'), 'utf8'), 15_000));
   met.push(tool);
-  const agent = (await report(directory)).agents[0]?.processes[0]?.pid ?? expect.fail('no agent process');
+  const agent = (await reportOf(join(directory, '.skep'))).agents[0]?.processes[0]?.pid ?? expect.fail('no agent process');
   met.push(agent);
   return { skep, directory, agent, tool };
 }
 
-async function report(directory: string): Promise<StatusReport> {
-  return JSON.parse((await runSkep(['status', '--json'], directory)).stdout) as StatusReport;
+/** The report once the turn is over. */
+function idle(directory: string): Promise<StatusReport> {
+  return reportWhen(join(directory, '.skep'), ({ agents }) => agents[0]?.turns.length === 0);
 }
 
 it.each([
@@ -67,7 +69,7 @@ it.each([
   ['between turns', [SPAWN, { reply: 'done' }], 'stopping: no turn in flight'],
 ])('a second signal ends an agent %s, and its tool', async (_, steps, told) => {
   const { skep, directory, agent, tool } = await upWithDeafAgent(steps);
-  if (steps !== AT_WORK) while ((await report(directory)).agents[0]?.turns.length !== 0);
+  if (steps !== AT_WORK) await idle(directory);
   skep.kill('SIGTERM');
   await skep.says(told);
   expect([agent, tool].map(isAlive)).toEqual([true, true]);
@@ -81,7 +83,7 @@ it.each([
 // Two graces of 3 s, and a busy machine.
 it('a single one asks first: the control', async () => {
   const { skep, directory, agent, tool } = await upWithDeafAgent([SPAWN, { reply: 'done' }]);
-  while ((await report(directory)).agents[0]?.turns.length !== 0);
+  await idle(directory);
   skep.kill('SIGTERM');
   expect((await skep.ended).code).toBe(0);
   expect([agent, tool].map(isAlive)).toEqual([false, false]);

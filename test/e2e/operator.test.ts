@@ -12,20 +12,13 @@ import { getPublicKey } from 'nostr-tools/pure';
 import type { Event } from 'nostr-tools/pure';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Client } from '../../src/cli/demo/client.ts';
+import type { InboxCounts } from '../../src/control/index.ts';
+import { reportOf, reportWhen } from '../cli/report.ts';
 import { runSkep, startSkep, stopAll } from '../cli/skep.ts';
 import type { Skep } from '../cli/skep.ts';
 import { temporaryDirectory } from '../setup/temp.ts';
 import { isAlive } from './alive.ts';
 import { Watch } from './watch.ts';
-
-interface Report {
-  readonly embeddedRelay: { readonly url: string };
-  readonly agents: readonly {
-    readonly pubkey: string;
-    readonly inbox: Readonly<Record<string, number>>;
-    readonly processes: readonly { readonly pid?: number }[];
-  }[];
-}
 
 let directory: string;
 const clients: Client[] = [];
@@ -143,7 +136,7 @@ describe('kill -9 of the supervisor, and then the end of the agent', () => {
     await say(owner, agent, 'work');
     const pid = Number(await vi.waitFor(() => readFileSync(join(directory, 'gates', 'tool'), 'utf8'), 15_000));
     try {
-      const program = (await report()).agents[0]?.processes[0]?.pid ?? 0;
+      const program = (await reportOf(data())).agents[0]?.processes[0]?.pid ?? 0;
       first.kill('SIGKILL');
       await first.ended;
       owner.close();
@@ -186,24 +179,15 @@ async function stop(up: Skep): Promise<void> {
   expect((await up.ended).code).toBe(0);
 }
 
-async function report(): Promise<Report> {
-  const { code, stdout, stderr } = await runSkep(['status', '--json'], directory);
-  if (code !== 0) throw new Error(stderr);
-  return JSON.parse(stdout) as Report;
-}
+const data = (): string => join(directory, '.skep');
 
 async function status(): Promise<{ readonly url: string; readonly agent: string }> {
-  const { embeddedRelay, agents } = await report();
-  return { url: embeddedRelay.url, agent: agents[0]?.pubkey ?? '' };
+  const { embeddedRelay, agents } = await reportOf(data());
+  return { url: embeddedRelay?.url ?? '', agent: agents[0]?.pubkey ?? '' };
 }
 
-async function inbox(holds: (counts: Readonly<Record<string, number>>) => boolean): Promise<void> {
-  const deadline = Date.now() + 15_000;
-  for (;;) {
-    const counts = (await report()).agents[0]?.inbox ?? {};
-    if (holds(counts)) return;
-    if (Date.now() > deadline) throw new Error(`inbox: not as expected, found ${JSON.stringify(counts)}`);
-  }
+async function inbox(holds: (counts: InboxCounts) => boolean): Promise<void> {
+  await reportWhen(data(), ({ agents }) => agents[0] !== undefined && holds(agents[0].inbox));
 }
 
 function channelId(): string {

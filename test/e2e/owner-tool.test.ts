@@ -7,13 +7,10 @@ import { join } from 'node:path';
 import { decode } from 'nostr-tools/nip19';
 import { afterEach, expect, it, vi } from 'vitest';
 import { Client } from '../../src/cli/demo/client.ts';
+import type { StatusReport } from '../../src/control/index.ts';
+import { reportOf } from '../cli/report.ts';
 import { runSkep, startSkep, stopAll } from '../cli/skep.ts';
 import { temporaryDirectory } from '../setup/temp.ts';
-
-interface Report {
-  readonly embeddedRelay: { readonly url: string };
-  readonly agents: readonly { readonly pubkey: string; readonly turns: readonly { readonly turnId: string; readonly channelId: string }[] }[];
-}
 
 interface Told {
   readonly type: string;
@@ -44,10 +41,10 @@ it('an owner watches a turn, cancels it, and sees what the next one used', async
   expect(await skep('owner', 'pending')).toMatchObject({ code: 7, stderr: expect.stringContaining('no supervisor is running here') });
 
   await startSkep(['up'], directory).says('Ctrl-C stops');
-  const report = async (): Promise<Report> => JSON.parse((await skep('status', '--json')).stdout) as Report;
+  const report = (): Promise<StatusReport> => reportOf(join(directory, '.skep'));
   const { embeddedRelay, agents: [agent] } = await report();
   const { data } = decode(readFileSync(join(directory, 'keys', 'owner.key'), 'utf8').trim() as `nsec1${string}`);
-  const owner = await Client.connect('owner', embeddedRelay.url, data);
+  const owner = await Client.connect('owner', embeddedRelay?.url ?? '', data);
   clients.push(owner);
   const say = (content: string) => owner.publish(9, { content, tags: [['h', channelId], ['p', agent?.pubkey ?? '']] });
   const watch = startSkep(['owner', 'watch', '--json'], directory);

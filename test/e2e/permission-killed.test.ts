@@ -5,7 +5,7 @@ import { decode } from 'nostr-tools/nip19';
 import { afterEach, expect, it } from 'vitest';
 import { Client } from '../../src/cli/demo/client.ts';
 import { OwnerDesk } from '../../src/cli/demo/owner-desk.ts';
-import type { StatusReport } from '../../src/control/index.ts';
+import { reportOf } from '../cli/report.ts';
 import { runSkep, startSkep, stopAll } from '../cli/skep.ts';
 import { temporaryDirectory } from '../setup/temp.ts';
 import { Watch } from './watch.ts';
@@ -33,7 +33,7 @@ it('kill -9: closed as cancelled at the next start, and the old decision is told
   const up = async (): Promise<{ readonly desk: OwnerDesk; readonly watch: Watch; readonly owner: Client; readonly agent: string; readonly kill: () => Promise<unknown> }> => {
     const skep = startSkep(['up'], directory);
     await skep.says('Ctrl-C stops');
-    const { embeddedRelay, agents } = JSON.parse((await runSkep(['status', '--json'], directory)).stdout) as StatusReport;
+    const { embeddedRelay, agents } = await reportOf(join(directory, '.skep'));
     const owner = await Client.connect('owner', embeddedRelay?.url ?? '', key);
     clients.push(owner);
     const agent = agents[0]?.pubkey ?? '';

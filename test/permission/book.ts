@@ -175,5 +175,5 @@ function resultWrong(book: Book, { status, nonce }: Extract<PermissionCommand, {
 }
 
 function blame(book: Book, wrong: string | undefined): Book {
-  return { ...book, wrong: book.wrong ?? wrong };
+  return wrong === undefined || book.wrong !== undefined ? book : { ...book, wrong };
 }

@@ -33,9 +33,10 @@ export interface Walked {
 
 /** Every world that can be reached, by breadth; stops at the first wrong one. */
 export function walk(step: Step, cast: Cast): Walked {
-  const seen = new Set<string>();
+  const first = begin();
+  const seen = new Set([nameOf(first)]);
   let transitions = 0;
-  let edge: readonly World[] = [begin()];
+  let edge: readonly World[] = [first];
   while (edge.length > 0) {
     const beyond: World[] = [];
     for (const world of edge) {
@@ -44,6 +45,7 @@ export function walk(step: Step, cast: Cast): Walked {
         // Asked before the name: a wrong way may lead to a world that is known.
         const wrong = next.book.wrong ?? standing(next);
         if (wrong !== undefined) return { states: seen.size, transitions, wrong };
+        if (isUnmoved(world, next)) continue;
         const name = nameOf(next);
         if (seen.has(name)) continue;
         seen.add(name);
@@ -213,6 +215,12 @@ function standing({ state, book }: World): string | undefined {
   return undefined;
 }
 
+/** By identity: most moves change nothing, and to name a world is dear. */
+function isUnmoved({ state, book }: World, next: World): boolean {
+  return next.book === book && next.state.status === state.status && next.state.entries.length === state.entries.length
+    && next.state.entries.every((entry, at) => entry === state.entries[at]);
+}
+
 function isWriting({ state }: World): boolean {
   return state.entries.some(({ status }) => status === 'writing');
 }
@@ -239,7 +247,7 @@ function unended(world: World, step: Step, pipeTakes: boolean): string | undefin
 }
 
 function blame(book: Book, wrong: string | undefined): Book {
-  return { ...book, wrong: book.wrong ?? wrong };
+  return wrong === undefined || book.wrong !== undefined ? book : { ...book, wrong };
 }
 
 /**

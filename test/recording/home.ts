@@ -1,13 +1,13 @@
 /** A home for `skep up --record` as people run it: a config for one scripted agent, an owner at a client of their own. */
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
 import { nsecEncode } from 'nostr-tools/nip19';
 import { generateSecretKey, getPublicKey } from 'nostr-tools/pure';
 import type { Event } from 'nostr-tools/pure';
 import { Client } from '../../src/cli/demo/client.ts';
 import type { StatusReport } from '../../src/control/index.ts';
-import { runSkep, startSkep } from '../cli/skep.ts';
+import { reportOf, reportWhen } from '../cli/report.ts';
+import { startSkep } from '../cli/skep.ts';
 import type { Skep } from '../cli/skep.ts';
 import { temporaryDirectory } from '../setup/temp.ts';
 
@@ -44,13 +44,9 @@ export function newHome(rules: readonly object[], config: readonly string[] = []
     '    args: [script.json]', ...agent.map((line) => `    ${line}`), '',
   ].join('\n'));
   const clients: Client[] = [];
-  const status = async (): Promise<StatusReport> => {
-    const { stdout, stderr } = await runSkep(['status', '--json'], directory);
-    if (stdout === '') throw new Error(stderr);
-    return JSON.parse(stdout) as StatusReport;
-  };
+  const data = join(directory, 'data');
   const connect = async (key: Uint8Array): Promise<Client> => {
-    const client = await Client.connect('somebody', (await status()).embeddedRelay?.url ?? '', key);
+    const client = await Client.connect('somebody', (await reportOf(data)).embeddedRelay?.url ?? '', key);
     clients.push(client);
     return client;
   };
@@ -72,14 +68,8 @@ export function newHome(rules: readonly object[], config: readonly string[] = []
       content, tags: [['h', CHANNEL], ...(root === undefined ? [] : [['e', root.id, '', 'reply']]), ['p', pubkey]],
     }),
     openGate: (name) => { writeFileSync(join(gates, name), ''); },
-    status,
-    async statusWhen(fits) {
-      for (;;) {
-        const report = await status();
-        if (fits(report)) return report;
-        await wait(50);
-      }
-    },
+    status: () => reportOf(data),
+    statusWhen: (fits) => reportWhen(data, fits),
     close: () => { for (const client of clients.splice(0)) client.close(); },
   };
 }

@@ -19,6 +19,7 @@ import { countStored, findStored, matchesQuery, newestSeq, readStored } from '..
 import { RELAY_SCHEMA } from '../../src/relay/schema.ts';
 import { openSqlite, sql } from '../../src/store/index.ts';
 import type { Store } from '../../src/store/index.ts';
+import { runs } from '../setup/runs.ts';
 import { alice, bob, carol, OPEN, PRIVATE } from './harness.ts';
 
 const people = [alice, bob, carol].map(({ pubkey }) => pubkey);
@@ -137,7 +138,7 @@ it('finds, counts and reads what the naive relay would, in its order', async () 
         .toBe(visible.filter((event) => queries.some((query) => finds(query, event))).length);
       await store.close();
     },
-  ), { numRuns: 600 });
+  ), { numRuns: runs(200) });
 }, 120_000);
 
 it('takes a page cursor as an exact cut of the filter', () => {

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import fc from 'fast-check';
 import { parseResult, readRequest } from '../../../src/broker/wire/index.ts';
 import { readJson } from '../../../src/broker/wire/json.ts';
+import { runs } from '../../setup/runs.ts';
 import { bytesOf, requestOf } from './samples.ts';
 
 const LIMITS = { maxBytes: 16_000_000, maxDepth: 8 };
@@ -64,7 +65,7 @@ describe('random bodies', () => {
   };
 
   it('of bytes are read to a value', () => {
-    fc.assert(fc.property(fc.uint8Array({ maxLength: 300 }), total), { numRuns: 5_000 });
+    fc.assert(fc.property(fc.uint8Array({ maxLength: 300 }), total), { numRuns: runs(2_000) });
   });
 
   it('of JSON are read to a value, and as JSON.parse reads them', () => {
@@ -75,7 +76,7 @@ describe('random bodies', () => {
         total(bytesOf(text));
         expect(readJson(bytesOf(text), LIMITS).ok).toBe(true);
       }),
-      { numRuns: 2_000 },
+      { numRuns: runs(1_000) },
     );
   });
 
@@ -95,7 +96,7 @@ describe('random bodies', () => {
         }
         expect(readJson(bytesOf(text), LIMITS).ok).toBe(parses);
       }),
-      { numRuns: 20_000 },
+      { numRuns: runs(4_000) },
     );
   });
 });

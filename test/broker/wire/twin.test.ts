@@ -11,6 +11,7 @@ import {
   writeUntypedRequest,
 } from '../../../src/broker/wire/index.ts';
 import type { ActionName, BrokerRequest } from '../../../src/broker/wire/index.ts';
+import { runs } from '../../setup/runs.ts';
 import { checkRequest, checkResult } from './plain-checker.ts';
 import type { Value } from './plain-checker.ts';
 import { Dice, mutatedBody } from './mutation.ts';
@@ -28,8 +29,8 @@ import {
   successOf,
 } from './samples.ts';
 
-/** Bodies of each sort, so twice as many in all: half a minute. */
-const ROUNDS = Number(process.env['WIRE_ROUNDS'] ?? 100_000);
+/** Bodies of each sort, so twice as many in all. */
+const ROUNDS = runs(20_000);
 /** From here on the rarest rule is met, too. */
 const RARE_ROUNDS = 100_000;
 const SEED = Number(process.env['WIRE_SEED'] ?? 20_261_130);
@@ -89,6 +90,14 @@ const RESULT_RULES = [
   'thread of a message', ...ANY_BODY,
 ];
 
+/** Met once in tens of thousands of bodies: a long run has them. */
+const RARE_RULES = ['blank value', 'long payload', 'a point', 'array of events', 'record got'];
+
+/** Those that no body has broken, though it was likely. */
+function unbroken(rules: readonly string[], { counts }: Tally): readonly string[] {
+  return rules.filter((rule) => !counts.has(rule) && (ROUNDS >= RARE_ROUNDS || !RARE_RULES.includes(rule)));
+}
+
 const ALL_DAMAGE = Object.entries({ bytes: 7, place: 12, stray: 7, text: 9 })
   .flatMap(([what, count]) => Array.from({ length: count }, (_, kind) => `${what} ${kind}`))
   .sort();
@@ -119,7 +128,8 @@ describe('the reader and the plain checker', () => {
     expect(tally.share('unsupported_action_version')).toBeGreaterThan(0.002);
     expect(tally.share('unknown_action')).toBeGreaterThan(0.01);
     for (const name of ACTION_NAMES) expect(tally.share(name)).toBeGreaterThan(0.01);
-    if (ROUNDS >= RARE_ROUNDS) expect([...rules.counts.keys()].sort()).toEqual([...REQUEST_RULES].sort());
+    expect(unbroken(REQUEST_RULES, rules)).toEqual([]);
+    expect([...rules.counts.keys()].filter((rule) => !REQUEST_RULES.includes(rule))).toEqual([]);
     expect([...dice.damage.keys()].sort()).toEqual(ALL_DAMAGE);
   });
 
@@ -144,7 +154,8 @@ describe('the reader and the plain checker', () => {
     expect(tally.share('succeeded')).toBeGreaterThan(0.15);
     expect(tally.share('failed')).toBeGreaterThan(0.01);
     expect(tally.share('indeterminate')).toBeGreaterThan(0.01);
-    if (ROUNDS >= RARE_ROUNDS) expect([...rules.counts.keys()].sort()).toEqual([...RESULT_RULES].sort());
+    expect(unbroken(RESULT_RULES, rules)).toEqual([]);
+    expect([...rules.counts.keys()].filter((rule) => !RESULT_RULES.includes(rule))).toEqual([]);
     expect([...dice.damage.keys()].sort()).toEqual(ALL_DAMAGE);
   });
 });
