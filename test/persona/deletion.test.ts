@@ -124,8 +124,10 @@ describe('deleting versions', () => {
     });
     for (let at = 0; at < 3; at += 1) relay.put(signed(versionTemplate(SUBJECT, seal('v1:'), seconds(at))));
     const one = patience();
-    expect(await deleteVersions(ports(relay), SUBJECT, one)).toBe('done');
+    const pauses: number[] = [];
+    expect(await deleteVersions(ports(relay), SUBJECT, { ...one, onPause: (pauseMs) => pauses.push(pauseMs) })).toBe('done');
     expect([versionsOn(relay), one.clock.slept() > 0]).toEqual([0, true]);
+    expect(pauses[0]).toBe(1_000);
   });
 
   it('that is stopped says so, and does not say that it is done', async () => {

@@ -113,6 +113,17 @@ describe('a save', () => {
     expect(deaf.events()).toEqual([outcome.event]);
   });
 
+  it('is made over the version that was seen, and over no other', async () => {
+    const relay = memoryRelay();
+    const one = ports(relay);
+    expect(wordOf(await save(one, 'a', { seen: 'none' }))).toBe('current');
+    const [first] = await history(one);
+    expect(wordOf(await save(one, 'b', { seen: first?.id }))).toBe('current');
+    for (const seen of ['none', first?.id] as const) expect(wordOf(await save(one, 'c', { seen }))).toBe('unseen');
+    expect((await history(one)).map(textOf)).toEqual(['b', 'a']);
+    expect(wordOf(await save(one, 'c'))).toBe('current');
+  });
+
   it('that another device overtook is told as such', async () => {
     const relay = memoryRelay();
     const rival = version('theirs', NOW + 60);

@@ -4,8 +4,7 @@
  */
 import { loadConfig } from '../../config/index.ts';
 import type { AgentConfig, Config } from '../../config/index.ts';
-import { openLog } from '../../log/index.ts';
-import { Failure, secondsOf } from '../../model/index.ts';
+import { Failure, secondsOf, silentLog } from '../../model/index.ts';
 import type { FailureCode, Refusal } from '../../model/index.ts';
 import { openPersonaRelay } from '../../owner/index.ts';
 import { portOf } from '../../persona/index.ts';
@@ -28,7 +27,8 @@ export interface Personas extends OwnerPorts {
 /** Opens key and relay, and closes both when `work` has ended. Rejects with `Failure('relay')` for a relay that is away. */
 export async function asPersonas<T>(flags: PersonaFlags, work: (personas: Personas) => Promise<T>): Promise<T> {
   const config = flags.config === undefined && flags.relay !== undefined ? undefined : loadConfig(flags.config ?? CONFIG);
-  const log = openLog('error');
+  // Why there was no answer stands in the one line that a failure is.
+  const log = silentLog;
   const key = await openOwnerKey(keyFileOf(flags, config), log, 'personas');
   try {
     const relay = openPersonaRelay({ relayUrl: flags.relay ?? await relayOf(config), key, clock: systemClock, steadyClock, random: systemRandom, log });
