@@ -34,6 +34,7 @@ const VERBS = {
   persona: async () => (await import('./persona/persona.ts')).personaVerb,
   instructions: async () => (await import('./persona/instructions.ts')).instructionsVerb,
   team: async () => (await import('./persona/team.ts')).teamVerb,
+  launch: async () => (await import('./persona/launch.ts')).launchVerb,
   relay: async () => (await import('./relay.ts')).relayVerb,
   demo: async () => (await import('./demo.ts')).demoVerb,
   call: async () => (await import('./call.ts')).callVerb,

@@ -25,7 +25,7 @@ export { OWNER_KINDS, PERSONA_KIND } from './kinds.ts';
 export { composeLaunch, deliver } from './launch.ts';
 export type { Delivery, LaunchFacts, LaunchRefusal, Layers, Override, TeamFacts } from './launch.ts';
 export { launchFacts, ownFacts } from './launch-facts.ts';
-export { planLaunch } from './launch-plan.ts';
+export { linkOf, planLaunch } from './launch-plan.ts';
 export type { LaunchOrder, LaunchPlan, LaunchPlanning } from './launch-plan.ts';
 export { launchRecord, personaSnapshot } from './launch-record.ts';
 export type { Engram, Launch } from './launch-record.ts';

@@ -59,7 +59,7 @@ export async function planLaunch(
 }
 
 /** What the agent's own event says that it is made of; without one, of nothing. */
-async function linkOf(
+export async function linkOf(
   { key, relay }: Pick<OwnerPorts, 'key' | 'relay'>, agent: Pubkey,
 ): Promise<{ readonly ok: true; readonly linked: Linked } | Refusal<'unavailable' | 'content'>> {
   const head = await headOf(relay, { kind: PERSONA_KIND.instance, author: key.pubkey, d: agent });

@@ -111,7 +111,8 @@ function limits(agents: readonly AgentConfig[]): Finding {
   return limit >= needed ? ok('limits', what) : problem('limits', `${what}, about ${needed} are needed`, `ulimit -n ${needed * 2}`);
 }
 
-function programOf({ name, adapter, args, env, cwd }: AgentConfig): Finding {
+/** Whether the agent's program is there; looks at files alone. */
+export function programOf({ name, adapter, args, env, cwd }: AgentConfig): Finding {
   const { command } = commandLine(adapter, process.execPath, args);
   const found = findProgram({ command, cwd, env: childEnvironment({ parent: process.env, extra: { ...adapter.environment, ...env } }) });
   return found === undefined

@@ -4,7 +4,7 @@
  */
 import { loadConfig } from '../../config/index.ts';
 import type { AgentConfig, Config } from '../../config/index.ts';
-import { Failure, secondsOf, silentLog } from '../../model/index.ts';
+import { excerpt, Failure, secondsOf, silentLog } from '../../model/index.ts';
 import type { FailureCode, Refusal } from '../../model/index.ts';
 import { openPersonaRelay } from '../../owner/index.ts';
 import { portOf } from '../../persona/index.ts';
@@ -54,8 +54,11 @@ export function taken<T extends { readonly ok: true }>(result: T | Refusal): T {
 }
 
 export function failureOf({ code, detail }: Refusal): Failure {
-  return new Failure(CODES[code] ?? 'refused_input', safe(detail));
+  return new Failure(CODES[code] ?? 'refused_input', excerpt(detail, MAX_DETAIL));
 }
+
+/** Scalars: a detail names members, or teams. */
+const MAX_DETAIL = 600;
 
 /** What is not here is a text, a definition or a team that cannot be used as it is. */
 const CODES: Readonly<Partial<Record<string, FailureCode>>> = {

@@ -5,7 +5,7 @@ import { Failure } from '../../model/index.ts';
 import type { Pubkey } from '../../model/index.ts';
 import { parsePubkey } from '../../nostr/index.ts';
 import {
-  addressFilter, currentVersion, headAt, headsOf, ownFacts, PERSONA_KIND, readAll, readInstance, readTeam, readTeams, saveTeamInstructions, saveVersion,
+  currentVersion, headsOf, linkOf, ownFacts, PERSONA_KIND, readAll, readInstance, readTeam, readTeams, saveTeamInstructions, saveVersion,
 } from '../../persona/index.ts';
 import type { Instance, SaveOrder, SaveOutcome, Subject, Team, TeamId, Version } from '../../persona/index.ts';
 import { plural, safe } from '../print.ts';
@@ -80,18 +80,15 @@ export async function teamNamed(personas: Personas, text: string): Promise<Team>
 
 const MIN_ID_PREFIX = 4;
 
-/** What an agent was made of: its instance on the relay, or nothing. */
-export async function linkOf({ key, relay }: Personas, agent: Pubkey): Promise<Pick<Instance, 'agent' | 'definitionId' | 'own'>> {
-  const address = { kind: PERSONA_KIND.instance, author: key.pubkey, d: agent };
-  const { events, complete } = await relay.query([addressFilter(address)]);
-  if (!complete) throw new Failure('relay', 'relay: expected an answer about the agent\'s instance');
-  const head = headAt(address, events);
-  return head === undefined ? { agent, own: {} } : taken(readInstance(head)).instance;
+/** What an agent is made of: by the config, else by its own event on the relay. */
+export async function madeOf(personas: Personas, agent: Pubkey): Promise<Pick<Instance, 'agent' | 'definitionId' | 'own'>> {
+  const persona = personas.agents.find(({ pubkey }) => pubkey === agent)?.launch?.persona;
+  return persona === undefined ? taken(await linkOf(personas, agent)).linked : { agent, definitionId: persona, own: {} };
 }
 
 function agentTarget(personas: Personas, { pubkey, name }: NamedAgent): Target {
   const subject = { type: 'agent', agent: pubkey } as const;
-  const facts = async () => taken(await ownFacts(personas, await linkOf(personas, pubkey))).facts;
+  const facts = async () => taken(await ownFacts(personas, await madeOf(personas, pubkey))).facts;
   return {
     subject, name, title: `agent ${safe(name)}`,
     async standing() {

@@ -5,7 +5,7 @@ import type { Team } from '../../persona/index.ts';
 import { plural, safe } from '../print.ts';
 import type { Personas } from './open.ts';
 import { textJson } from './saving.ts';
-import { linkOf, targetOf } from './subject.ts';
+import { madeOf, targetOf } from './subject.ts';
 import type { Standing } from './subject.ts';
 import { isBehind, shareAt } from './team-sharing.ts';
 
@@ -31,7 +31,7 @@ export async function teamFacts(personas: Personas, { id, name, description, age
   const share = await shareAt(personas, personas.key.pubkey, id);
   const members: TeamFacts['agents'][number][] = [];
   for (const pubkey of agents) {
-    const { definitionId = null } = await linkOf(personas, pubkey);
+    const { definitionId = null } = await madeOf(personas, pubkey);
     members.push({ pubkey, name: personas.agents.find((one) => one.pubkey === pubkey)?.name ?? null, persona: definitionId });
   }
   return {

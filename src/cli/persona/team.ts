@@ -3,9 +3,10 @@
  * its members' prompts included, and says so first. Its instructions are `skep instructions ... team <id>`.
  */
 import type { Command } from 'commander';
+import { launchOrder } from '../../launch-order.ts';
 import { Failure } from '../../model/index.ts';
 import {
-  catalogTemplate, composeLaunch, deleteAt, deleteTeam, launchFacts, newTeamId, PERSONA_KIND, publishAt, readTeam, readTeams, saveTeamInstructions, slugFrom, textFault, writeTeam,
+  catalogTemplate, deleteAt, deleteTeam, newTeamId, PERSONA_KIND, planLaunch, publishAt, readTeam, readTeams, saveTeamInstructions, slugFrom, textFault, writeTeam,
 } from '../../persona/index.ts';
 import type { Team, TeamId, TeamRecord } from '../../persona/index.ts';
 import { systemRandom } from '../../system/index.ts';
@@ -20,7 +21,7 @@ import { edited } from './editor.ts';
 import { asPersonas, failureOf, taken } from './open.ts';
 import type { PersonaFlags, Personas } from './open.ts';
 import { patiently } from './patience.ts';
-import { agentNamed, linkOf, targetOf, teamNamed } from './subject.ts';
+import { agentNamed, madeOf, targetOf, teamNamed } from './subject.ts';
 import type { NamedAgent } from './subject.ts';
 import { adopt } from './team-adopting.ts';
 import { readTeamText, teamText } from './team-file.ts';
@@ -201,7 +202,7 @@ async function bind(personas: Personas, { name, agents, isAdding }: Binding, fla
 async function joined(personas: Personas, team: Team, agents: readonly NamedAgent[], slugs: readonly string[]): Promise<Team> {
   const linked: string[] = [];
   for (const { pubkey } of agents) {
-    const { definitionId } = await linkOf(personas, pubkey);
+    const { definitionId } = await madeOf(personas, pubkey);
     if (definitionId !== undefined) linked.push(slugFrom(definitionId));
   }
   for (const slug of slugs) await theDefinition(personas, slug);
@@ -219,9 +220,10 @@ function left(team: Team, agents: readonly NamedAgent[], slugs: readonly string[
 
 /** Says at once what would keep the agent from its next start. */
 async function tellLaunch(personas: Personas, { pubkey, name }: NamedAgent): Promise<void> {
-  const facts = await launchFacts(personas, await linkOf(personas, pubkey));
-  const composed = facts.ok ? composeLaunch(facts.facts) : facts;
-  if (!composed.ok) tell(`agent ${safe(name)} would not be started like this: ${safe(composed.detail)}`);
+  const configured = personas.agents.find((agent) => agent.pubkey === pubkey);
+  const order = (configured && launchOrder(configured)) ?? { agent: pubkey, persona: undefined, teams: [], overrides: {} };
+  const planning = await planLaunch(personas, order);
+  if (!planning.ok) tell(`agent ${safe(name)} would not be started like this: ${safe(planning.detail)}`);
 }
 
 async function share(personas: Personas, name: string, flags: SureFlags): Promise<void> {

@@ -1,0 +1,16 @@
+/** What an agent of `skep.yaml` is to be started with, as `src/persona` is asked for it. A part of the composition root. */
+import type { AgentConfig } from './config/index.ts';
+import type { LaunchOrder } from './persona/index.ts';
+
+/** Undefined where the config says all, and nothing is read from the relay. An override's source is shown to the owner. */
+export function launchOrder({ pubkey, instructions, launch }: Pick<AgentConfig, 'pubkey' | 'instructions' | 'launch'>): LaunchOrder | undefined {
+  if (launch === undefined) return undefined;
+  const { persona, teams, teamInstructions } = launch;
+  return {
+    agent: pubkey, persona, teams,
+    overrides: {
+      ...(instructions === undefined ? {} : { own: { text: instructions, source: 'skep.yaml: instructions' } }),
+      ...(teamInstructions === undefined ? {} : { team: { text: teamInstructions, source: 'skep.yaml: team-instructions' } }),
+    },
+  };
+}
