@@ -20,6 +20,7 @@ import { lineSplitter } from './lines.ts';
 import type { LineSplitter } from './lines.ts';
 import { echoMemory, noiseMeter } from './noise.ts';
 import type { LineAbout, LineTap, PermissionReply, PermissionRequest } from './ports.ts';
+import { isProgress } from './progress.ts';
 import { sdkClient } from './sdk-client.ts';
 import type { SdkClient } from './sdk-client.ts';
 import { SET_MODEL } from './session-settings.ts';
@@ -33,8 +34,8 @@ const ASKS = CLIENT_METHODS.session_request_permission;
 
 /** What the connection tells. Called while a line is handled: synchronous, and quick. */
 export interface ConnectionEvents {
-  /** A frame came; `sessionId` where it names one. */
-  onFrame(sessionId: string | undefined): void;
+  /** A frame came; `sessionId` where it names one, `progresses` where it shows that the turn there goes on. */
+  onFrame(sessionId: string | undefined, progresses?: boolean): void;
   /** False when the update belongs to no turn. */
   onUpdate(sessionId: string, update: Update): boolean;
   /** `line` is the request as it stood. It may be answered later; what is never answered waits. */
@@ -161,7 +162,7 @@ export function openConnection({ write, events, limits, clock, log, onLine, isRe
         return handleAnswer(frame);
       case 'request':
       case 'notification':
-        events.onFrame(about.sessionId);
+        events.onFrame(about.sessionId, isProgress(frame.method, frame.params));
         if (frame.type === 'request') return handleRequest(frame, text);
         if (frame.method === CLIENT_METHODS.session_update) return handleUpdate(frame.params);
         if (about.sessionId !== undefined) events.onOther(about.sessionId, { type: 'notice', method: frame.method, params: frame.params });

@@ -3,7 +3,7 @@
  *
  * Fixed rules: an update counts only for the turn that runs in its session; before and after a turn it goes nowhere. A
  * permission request is put to the desk of the process, which is told what turn it belongs to, and when that turn, or
- * the process, is on its end. A frame keeps alive the turn of the session it names, and every turn when it names none.
+ * the process, is on its end. What shows that a turn goes on (progress.ts) keeps it alive, and no other frame does.
  */
 import { AGENT_METHODS } from '@agentclientprotocol/sdk';
 import type { Dialect } from '../../adapters/index.ts';
@@ -103,8 +103,8 @@ export class Conversation {
     this.#usage = new UsageBook(parts.dialect.usage);
     const { write, limits, clock, log, onLine, onBroken, dialect } = parts;
     const events: ConnectionEvents = {
-      onFrame: (sessionId) => {
-        this.#keepAlive(sessionId);
+      onFrame: (sessionId, progresses) => {
+        if (progresses === true && sessionId !== undefined) this.#turns.get(sessionId)?.turn.take({ type: 'line' });
         parts.onHeard();
       },
       onUpdate: (sessionId, update) => {
@@ -311,11 +311,6 @@ export class Conversation {
   #closed(): Extract<SessionRefused, { readonly code: 'process_ended' }> {
     const end = this.#over ?? { how: 'stopped' };
     return { ok: false, code: 'process_ended', detail: describeEnd(end), end };
-  }
-
-  #keepAlive(sessionId: string | undefined): void {
-    if (sessionId !== undefined) return this.#turns.get(sessionId)?.turn.take({ type: 'line' });
-    for (const { turn } of this.#turns.values()) turn.take({ type: 'line' });
   }
 
   #ask(request: PermissionRequest, line: string, reply: PermissionReply): void {

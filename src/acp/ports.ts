@@ -89,7 +89,7 @@ export interface PromptRequest {
   readonly blocks: readonly string[];
   /** Told in `_meta.skep`: what an agent says of its turn has to name it (NIP-BA `liveness.ping`). */
   readonly turnId?: string;
-  /** No valid line from the agent for this long ends the turn. */
+  /** No sign that the turn goes on for this long ends it. */
   readonly idleTimeoutMs: number;
   /** The turn ends after this long whatever happens. */
   readonly hardTimeoutMs: number;

@@ -49,7 +49,7 @@ export type TurnState =
 export type TurnInput =
   /** The prompt goes to the agent now. */
   | { readonly type: 'sent' }
-  /** A frame of this session, or of none, came from the agent. */
+  /** The agent has shown that the turn goes on. */
   | { readonly type: 'line' }
   /** The idle timeout stands still; after `resume` it begins anew. */
   | { readonly type: 'suspend' }

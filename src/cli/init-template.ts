@@ -53,7 +53,7 @@ agents:
     session: channel
     # Messages that follow each other within this time become one turn.
     gather: 200ms
-    # A turn ends after this long without a sign of life, and after this long in any case.
+    # A turn ends after this long without progress, and after this long in any case.
     idle-timeout: 15m
     hard-timeout: 2h
     # What a tool call that asks for permission hears: reject, allow, or what the owner decides on a card in the channel

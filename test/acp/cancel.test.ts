@@ -124,9 +124,19 @@ describe('time', () => {
     expect(await started.process.ended).toEqual({ how: 'stopped' });
   });
 
-  it('every line is a sign of life, until the hard timeout', async () => {
+  it.each([
+    ['a word of no session', { notify: { method: '_alive', params: {} } }],
+    ['news of the session', { update: { sessionUpdate: 'session_info_update', title: 'at work' } }],
+  ])('%s is no progress: the turn is idle', async (_, word) => {
+    const chatter = Array.from({ length: 200 }, () => [word, { sleep: 20 }]).flat();
+    const started = await start(rule({ say: 'hm' }, ...chatter));
+    const outcome = await say(started.process, await open(started), 'go', { idleTimeoutMs: 500 });
+    expect(outcome).toMatchObject({ status: 'idle_timeout', afterMs: 500, processAlive: true, seen: { text: 'hm' } });
+  });
+
+  it('every sign that the turn goes on puts the idle timeout off, until the hard one', async () => {
     const chatter = Array.from({ length: 400 }, () => [
-      { notify: { method: '_alive', params: {} } },
+      { update: { sessionUpdate: 'a_kind_from_the_future' } },
       { sleep: 20 },
     ]).flat();
     const started = await start(rule(...chatter));
