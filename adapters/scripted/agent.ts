@@ -7,12 +7,15 @@
 import { isAbsolute } from 'node:path';
 import { asText, isList, isMembers } from './json.ts';
 import type { Json, Members } from './json.ts';
-import { chooseModel, firstModel } from './models.ts';
 import { sleep } from './pause.ts';
 import type { Handlers } from './peer.ts';
+import { keepsSessions } from './read-script.ts';
 import { rulebook } from './rulebook.ts';
 import type { RpcError, Script } from './script.ts';
+import { choose as chooseSetting, firstChosen } from './settings.ts';
+import type { Chosen } from './settings.ts';
 import type { Outside } from './stage.ts';
+import { promptsIn, transcript } from './transcript.ts';
 import { startTurn } from './turn.ts';
 import type { Turn } from './turn.ts';
 import { variablesOf } from './variables.ts';
@@ -23,7 +26,8 @@ interface Session {
   readonly system: string;
   turn: Turn | undefined;
   isBusy: boolean;
-  model: string;
+  chosen: Chosen;
+  prompts: number;
 }
 
 type Params = Members;
@@ -37,6 +41,7 @@ const RESOURCE_NOT_FOUND = -32002;
 export function agent(script: Script, outside: Outside): Handlers {
   const { peer } = outside;
   const sessions = new Map<string, Session>();
+  const kept = keepsSessions(script) ? transcript(outside.gates) : undefined;
   const rules = rulebook(script.rules, outside.gates.claim);
   let isInitialized = false;
   let prompts = 0;
@@ -45,9 +50,19 @@ export function agent(script: Script, outside: Outside): Handlers {
     peer.refuse(id, { code, message, data: undefined });
 
   const open = (id: string, params: Params): Session => {
-    const session: Session = { id, cwd: asText(params['cwd']), system: systemPrompt(params), turn: undefined, isBusy: false, model: firstModel(script.newSession) };
+    const session: Session = { id, cwd: asText(params['cwd']), system: systemPrompt(params), turn: undefined, isBusy: false, chosen: firstChosen(script.newSession), prompts: 0 };
     sessions.set(id, session);
+    kept?.begin(id);
     return session;
+  };
+
+  const offer = (): Members => {
+    const { modes, models, configOptions } = script.newSession;
+    return {
+      ...(modes === undefined ? {} : { modes }),
+      ...(models === undefined ? {} : { models }),
+      ...(configOptions === undefined ? {} : { configOptions }),
+    };
   };
 
   const initialize = async (id: Json): Promise<void> => {
@@ -59,7 +74,7 @@ export function agent(script: Script, outside: Outside): Handlers {
     isInitialized = true;
     return peer.respond(id, {
       protocolVersion: said.protocolVersion,
-      agentCapabilities: said.capabilities ?? capabilities(newSession.systemPrompt),
+      agentCapabilities: said.capabilities ?? capabilities(newSession.systemPrompt, script),
       agentInfo: said.agentInfo ?? { name: 'skep-scripted', title: 'Scripted agent', version: '1' },
       authMethods: said.authMethods,
       ...(said.meta === undefined ? {} : { _meta: said.meta }),
@@ -77,12 +92,7 @@ export function agent(script: Script, outside: Outside): Handlers {
     if (said.error !== undefined) return peer.refuse(id, said.error);
     const session = open(`session-${outside.newId()}`, params);
     for (const update of said.before) await peer.notify('session/update', { sessionId: session.id, update });
-    await peer.respond(id, {
-      sessionId: session.id,
-      ...(said.modes === undefined ? {} : { modes: said.modes }),
-      ...(said.models === undefined ? {} : { models: said.models }),
-      ...(said.configOptions === undefined ? {} : { configOptions: said.configOptions }),
-    });
+    await peer.respond(id, { sessionId: session.id, ...offer() });
     for (const update of said.after) await peer.notify('session/update', { sessionId: session.id, update });
   };
 
@@ -94,20 +104,24 @@ export function agent(script: Script, outside: Outside): Handlers {
     if (session.isBusy) return refuse(id, INVALID_REQUEST, 'this session is still answering a prompt');
     session.isBusy = true;
     prompts += 1;
+    session.prompts += 1;
     const { cwd, system } = session;
+    const texts = blocks.flatMap(textOf);
+    kept?.prompted(session.id, texts.join('\n'));
     const variables = variablesOf({
-      blocks: blocks.flatMap(textOf),
+      blocks: texts,
       sessionId: session.id,
       cwd,
       system,
-      model: session.model,
+      ...session.chosen,
+      turns: session.prompts,
       pid: outside.pid,
       number: prompts,
     });
     const steps = rules.choose(variables);
     if (steps === undefined) await outside.stderr.write('scripted agent: no rule matches this prompt\n');
     session.turn = startTurn({
-      outside,
+      outside: kept === undefined ? outside : { ...outside, peer: kept.through(session.id, peer) },
       sessionId: session.id,
       variables,
       steps: steps ?? [],
@@ -122,7 +136,9 @@ export function agent(script: Script, outside: Outside): Handlers {
 
   const other = async (id: Json, method: string, params: Params): Promise<void> => {
     const answer = script.answers.get(method);
-    if (answer === undefined) return choose(id, method, params);
+    if (answer === undefined) return own(id, method, params);
+    if (answer.type === 'never') return;
+    if (answer.type === 'die') return outside.die(answer.ending);
     if (answer.type === 'error') return peer.refuse(id, answer.error);
     // A session that a script says it can load or resume is one it can be prompted in.
     const sessionId = params['sessionId'];
@@ -130,13 +146,40 @@ export function agent(script: Script, outside: Outside): Handlers {
     return peer.respond(id, answer.result);
   };
 
-  const choose = async (id: Json, method: string, params: Params): Promise<void> => {
-    const choice = chooseModel(script.newSession, method, params);
-    if (choice.is === 'unknown') return refuse(id, METHOD_NOT_FOUND, `method not found: ${method}`);
-    if (choice.is === 'refused') return refuse(id, INVALID_PARAMS, choice.message);
+  const own = (id: Json, method: string, params: Params): Promise<void> => {
+    const { load, resume, close } = script.sessions;
+    if (method === 'session/load' && load) return reopen(id, params, true);
+    if (method === 'session/resume' && resume) return reopen(id, params, false);
+    if (method === 'session/close' && close) return closeSession(id, params);
+    return choose(id, method, params);
+  };
+
+  /** A session that was begun in this process or in one before it; what was said in it is sent again before the answer. */
+  const reopen = async (id: Json, params: Params, replays: boolean): Promise<void> => {
+    const sessionId = asText(params['sessionId']);
+    const said = kept?.of(sessionId);
+    if (said === undefined) return refuse(id, RESOURCE_NOT_FOUND, 'sessionId: no such session');
+    if (!isList(params['mcpServers'])) return refuse(id, INVALID_PARAMS, 'mcpServers: expected a list');
+    open(sessionId, params).prompts = promptsIn(said);
+    if (replays) for (const update of said) await peer.notify('session/update', { sessionId, update });
+    return peer.respond(id, offer());
+  };
+
+  const closeSession = async (id: Json, params: Params): Promise<void> => {
     const session = sessions.get(asText(params['sessionId']));
     if (session === undefined) return refuse(id, RESOURCE_NOT_FOUND, 'sessionId: no such session');
-    session.model = choice.model;
+    sessions.delete(session.id);
+    await session.turn?.cancel();
+    return peer.respond(id, {});
+  };
+
+  const choose = async (id: Json, method: string, params: Params): Promise<void> => {
+    const session = sessions.get(asText(params['sessionId']));
+    const choice = chooseSetting(script.newSession, session?.chosen ?? firstChosen(script.newSession), method, params);
+    if (choice.is === 'unknown') return refuse(id, METHOD_NOT_FOUND, `method not found: ${method}`);
+    if (choice.is === 'refused') return refuse(id, INVALID_PARAMS, choice.message);
+    if (session === undefined) return refuse(id, RESOURCE_NOT_FOUND, 'sessionId: no such session');
+    session.chosen = choice.chosen;
     return peer.respond(id, choice.result);
   };
 
@@ -170,11 +213,12 @@ export function agent(script: Script, outside: Outside): Handlers {
 const NEVER = new AbortController().signal;
 const OPENING: ReadonlySet<string> = new Set(['session/load', 'session/resume']);
 
-function capabilities(systemPrompt: boolean): Members {
+function capabilities(systemPrompt: boolean, { sessions: { load, resume, close } }: Script): Members {
+  const offered: Members = { ...(systemPrompt && { systemPrompt: {} }), ...(resume && { resume: {} }), ...(close && { close: {} }) };
   return {
-    loadSession: false,
+    loadSession: load,
     promptCapabilities: {},
-    ...(systemPrompt ? { sessionCapabilities: { systemPrompt: {} } } : {}),
+    ...(Object.keys(offered).length > 0 && { sessionCapabilities: offered }),
   };
 }
 

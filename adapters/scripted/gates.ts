@@ -1,15 +1,18 @@
 /**
  * The gates: files and signals through which a script and the test beside it wait for each other.
  * in: a directory and the signals a script waits for. out: `opened` (wait for a file), `mark` (leave one), `claim`
- * (be the first of all processes to leave one), `signalled`. Watched, never polled.
+ * (be the first of all processes to leave one), `signalled`, and files that grow (`append`, `read`). Watched, never polled.
  */
-import { existsSync, renameSync, watch, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, readFileSync, renameSync, watch, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 export interface Gates {
   readonly opened: (gate: string, signal: AbortSignal) => Promise<void>;
   readonly mark: (name: string, text: string) => void;
   readonly claim: (name: string) => boolean;
+  readonly append: (name: string, text: string) => void;
+  /** Undefined where there is no such file. */
+  readonly read: (name: string) => string | undefined;
   readonly signalled: (name: NodeJS.Signals) => Promise<void>;
 }
 
@@ -37,6 +40,8 @@ export function gates(directory: string | undefined, signals: readonly NodeJS.Si
         throw error;
       }
     },
+    append: (name, text) => { appendFileSync(file(name), text); },
+    read: (name) => (existsSync(file(name)) ? readFileSync(file(name), 'utf8') : undefined),
     signalled,
   };
 }

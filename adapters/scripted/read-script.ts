@@ -14,7 +14,7 @@ import { templateNames } from './template.ts';
 import { VARIABLE_NAMES } from './variables.ts';
 
 const MEMBERS = [
-  'v', 'initialize', 'newSession', 'rules', 'onCancel', 'answers', 'gates', 'banner', 'echo', 'ignoreStdinEof',
+  'v', 'initialize', 'newSession', 'sessions', 'rules', 'onCancel', 'answers', 'gates', 'banner', 'echo', 'ignoreStdinEof',
   'ignoreSigterm', 'dieAtStart', 'stdin',
 ];
 /** Ten minutes: a start that is slower than every deadline, and still ends. */
@@ -28,6 +28,7 @@ export function readScript(value: Json): Script {
   return {
     initialize: initialize(script['initialize'] ?? {}, 'initialize'),
     newSession: newSession(script['newSession'] ?? {}, 'newSession'),
+    sessions: sessions(script['sessions'] ?? {}, 'sessions'),
     rules: need(script, 'rules', '', list(rule)),
     onCancel: onCancel(script['onCancel'] ?? [], 'onCancel'),
     answers: pick(script, 'answers', '', answers) ?? new Map(),
@@ -46,10 +47,15 @@ export function actsOf(script: Script): readonly Act[] {
   return [...script.rules.flatMap((one) => one.steps), ...script.onCancel.steps].map((step) => step.act);
 }
 
+/** Whether its sessions outlive the process. */
+export function keepsSessions({ sessions: { load, resume } }: Script): boolean {
+  return load || resume;
+}
+
 /** Whether the script needs a gates directory. */
 export function needsGates(script: Script): boolean {
   const waits = actsOf(script).some((act) => act.type === 'mark' || (act.type === 'wait' && act.on.type === 'gate'));
-  return waits || script.rules.some((one) => one.once !== undefined);
+  return waits || keepsSessions(script) || script.rules.some((one) => one.once !== undefined);
 }
 
 function rule(value: Json, path: string): Rule {
@@ -129,6 +135,15 @@ function newSession(value: Json, path: string): NewSession {
   };
 }
 
+function sessions(value: Json, path: string): Script['sessions'] {
+  const object = closed(value, path, ['load', 'resume', 'close']);
+  return {
+    load: pick(object, 'load', path, flag) ?? false,
+    resume: pick(object, 'resume', path, flag) ?? false,
+    close: pick(object, 'close', path, flag) ?? false,
+  };
+}
+
 function onCancel(value: Json, path: string): OnCancel {
   if (isList(value)) return { waitForAsks: false, steps: steps(value, path) };
   const object = closed(value, path, ['waitForAsks', 'do']);
@@ -142,9 +157,12 @@ const answers: Reader<ReadonlyMap<string, FixedAnswer>> = (value, path) =>
   new Map(Object.entries(members(value, path)).map(([method, answer]) => [method, fixed(answer, `${path}.${method}`)]));
 
 function fixed(value: Json, path: string): FixedAnswer {
-  const object = closed(value, path, ['result', 'error']);
+  const object = closed(value, path, ['result', 'error', 'never', 'die']);
   const error = pick(object, 'error', path, rpcError);
   if (error !== undefined) return { type: 'error', error };
+  const dies = pick(object, 'die', path, ending);
+  if (dies !== undefined) return { type: 'die', ending: dies };
+  if (pick(object, 'never', path, flag) === true) return { type: 'never' };
   return { type: 'result', result: need(object, 'result', path, json) };
 }
 

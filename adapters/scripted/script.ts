@@ -7,6 +7,7 @@ import type { Json, Members } from './json.ts';
 export interface Script {
   readonly initialize: Initialize;
   readonly newSession: NewSession;
+  readonly sessions: Sessions;
   readonly rules: readonly Rule[];
   readonly onCancel: OnCancel;
   /** Method name to a fixed answer, for whatever the agent does not speak itself. */
@@ -43,6 +44,13 @@ export interface NewSession {
   readonly after: readonly Members[];
 }
 
+/** What is advertised beside `session/new`. With `load` or `resume`, sessions outlive their process. */
+export interface Sessions {
+  readonly load: boolean;
+  readonly resume: boolean;
+  readonly close: boolean;
+}
+
 export interface RpcError {
   readonly code: number;
   readonly message: string;
@@ -51,7 +59,9 @@ export interface RpcError {
 
 export type FixedAnswer =
   | { readonly type: 'result'; readonly result: Json }
-  | { readonly type: 'error'; readonly error: RpcError };
+  | { readonly type: 'error'; readonly error: RpcError }
+  | { readonly type: 'never' }
+  | { readonly type: 'die'; readonly ending: Ending };
 
 export interface OnCancel {
   readonly waitForAsks: boolean;

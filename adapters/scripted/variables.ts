@@ -18,6 +18,11 @@ export interface Prompt {
   readonly system: string;
   /** The model of the session, or ''. */
   readonly model: string;
+  /** Its mode and its effort, or ''. */
+  readonly mode: string;
+  readonly effort: string;
+  /** The how-manieth prompt of this session, from 1, in whatever process. */
+  readonly turns: number;
   readonly pid: number;
   /** The how-manieth prompt of this process, from 1. */
   readonly number: number;
@@ -27,9 +32,9 @@ export interface Prompt {
 const QUOTE_SCALARS = 200;
 
 export const VARIABLE_NAMES = [
-  'actor', 'author', 'channel', 'content', 'count', 'cwd', 'event_id', 'event_ids', 'interrupted', 'match', 'mentions',
-  'merge_disposition', 'model', 'n', 'parent', 'pid', 'prompt', 'quoted', 'reply_to', 'scope', 'session', 'system',
-  'thread_root', 'turn', 'type',
+  'actor', 'author', 'channel', 'content', 'count', 'cwd', 'effort', 'event_id', 'event_ids', 'interrupted', 'match', 'mentions',
+  'merge_disposition', 'mode', 'model', 'n', 'parent', 'pid', 'prompt', 'quoted', 'reply_to', 'scope', 'session', 'system',
+  'thread_root', 'turn', 'turns', 'type',
 ] as const;
 
 type VariableName = (typeof VARIABLE_NAMES)[number];
@@ -50,11 +55,13 @@ export function variablesOf(prompt: Prompt): Map<string, Json> {
     content: contents.join('\n'),
     count: events.length,
     cwd: prompt.cwd,
+    effort: prompt.effort,
     event_id: last?.eventId ?? '',
     event_ids: eventIds,
     interrupted: envelope?.interrupted.map((event) => event.content).join('\n') ?? '',
     mentions: last?.mentions ?? '',
     merge_disposition: envelope?.mergeDisposition ?? '',
+    mode: prompt.mode,
     model: prompt.model,
     n: prompt.number,
     parent: last?.parent ?? '',
@@ -67,6 +74,7 @@ export function variablesOf(prompt: Prompt): Map<string, Json> {
     system: prompt.system,
     thread_root: last?.threadRoot ?? '',
     turn: createHash('sha256').update([channel, ...eventIds].join(' ')).digest('hex').slice(0, 16),
+    turns: prompt.turns,
     type: last?.type ?? '',
   };
   // An absent fact is no variable at all: an argument that is one template alone is then left out.
