@@ -171,6 +171,9 @@ export function openConnection({ write, events, limits, clock, log, onLine, isRe
         return unreachable(frame);
     }
   };
+  /** ACP: what was said in a session comes again before the answer to `session/load`. */
+  const isLoading = (sessionId: string | undefined): boolean =>
+    [...waiting.values()].some((asked) => asked.method === AGENT_METHODS.session_load && asked.sessionId === sessionId);
   const aboutRead = (text: string, frame: Frame): LineAbout => {
     if (echoes.isEcho(text)) return { is: 'noise', why: 'echo of our answer' };
     switch (frame.type) {
@@ -186,9 +189,11 @@ export function openConnection({ write, events, limits, clock, log, onLine, isRe
       case 'request':
       case 'notification': {
         const { method, params } = frame;
+        const named = readSession(params);
         if (CLIENT_SENDS.has(method)) return { is: 'noise', why: 'echo of our request' };
+        if (method === CLIENT_METHODS.session_update && isLoading(named.sessionId)) return { is: 'replayed', answers: false, method, ...named };
         const is = frame.type === 'request' && method === ASKS ? 'permission' : 'message';
-        return { is, answers: false, method, ...readSession(params) };
+        return { is, answers: false, method, ...named };
       }
       default:
         return unreachable(frame);

@@ -1,5 +1,5 @@
 /**
- * The sessions of one agent process: opens them, prompts them one turn at a time each, answers what the agent asks.
+ * The sessions of one agent process: prompts them one turn at a time each, and answers what the agent asks.
  *
  * Fixed rules: an update counts only for the turn that runs in its session; before and after a turn it goes nowhere. A
  * permission request is put to the desk of the process, which is told what turn it belongs to, and when that turn, or
@@ -9,7 +9,6 @@ import { AGENT_METHODS } from '@agentclientprotocol/sdk';
 import type { Dialect } from '../../adapters/index.ts';
 import { excerpt, within } from '../model/index.ts';
 import type { Clock, Log } from '../model/index.ts';
-import { isDirectory } from './child.ts';
 import { openConnection } from './connection.ts';
 import type { Connection, ConnectionEvents } from './connection.ts';
 import { guardedDesk } from './desk.ts';
@@ -17,11 +16,10 @@ import { describeEnd } from './ends.ts';
 import { INTERNAL_ERROR } from './frames.ts';
 import type { AgentTraits } from './handshake.ts';
 import type { AcpLimits } from './limits.ts';
-import { changeModel } from './model-change.ts';
+import { SessionOpening } from './opening.ts';
 import { outputCounter } from './output.ts';
 import type {
   LineTap,
-  ModelChange,
   ModelTrouble,
   OpenPermissionDesk,
   PermissionDesk,
@@ -31,19 +29,19 @@ import type {
   ProcessEnd,
   PromptOutcome,
   PromptRequest,
+  ReopenRequest,
   RequestTurn,
   SessionRefused,
   SessionRequest,
   SessionSettings,
   SessionStarted,
+  SettingChange,
   StdioMcpServer,
 } from './ports.ts';
 import type { Redactor } from './redaction.ts';
-import type { CallResult } from './sdk-client.ts';
 import { SessionBook } from './session-book.ts';
-import { newSessionParams, readSessionId, readStopReason } from './session-request.ts';
-import { SessionSetup } from './session-setup.ts';
-import { currentModel, readSettings } from './session-settings.ts';
+import { readStopReason } from './session-request.ts';
+import { currentOf } from './session-settings.ts';
 import { fails, shows } from './signs.ts';
 import { troubleInAnswer, troubleOf } from './trouble.ts';
 import type { AgentError } from './trouble.ts';
@@ -52,7 +50,6 @@ import { UsageBook } from './usage.ts';
 import { afterReading } from './waiting.ts';
 
 const MAX_DETAIL = 500;
-const INVALID_PARAMS = -32602;
 
 interface ConversationParts {
   readonly write: (line: string, done?: (written: boolean) => void) => void;
@@ -93,7 +90,7 @@ export class Conversation {
   readonly #sessions = new SessionBook();
   readonly #desk: PermissionDesk;
   readonly #usage: UsageBook;
-  readonly #setup: SessionSetup;
+  readonly #opening: SessionOpening;
   #closesSessions = false;
   #stopping = false;
   #over: ProcessEnd | undefined;
@@ -132,10 +129,9 @@ export class Conversation {
       ...(onLine === undefined ? {} : { onLine }),
       ...(dialect.remarkSigns && { isRemark: (update: unknown) => shows(update, dialect.remarkSigns) }),
     });
-    this.#setup = new SessionSetup({
-      ask: (method, params) => within(clock, limits.callMs, this.connection.calls.call(method, params)),
-      startMode: dialect.startMode,
-      onNotAsking: (detail) => { parts.onNotAsking(this.#detail(detail)); },
+    this.#opening = new SessionOpening({
+      calls: this.connection.calls, clock, limits, dialect, mcpServers: parts.mcpServers, sessions: this.#sessions, usage: this.#usage,
+      closed: () => this.#closed(), detail: (message) => this.#detail(message), failure: (error) => this.#failure(error), onNotAsking: parts.onNotAsking,
     });
     const desk = parts.permission({
       suspendIdle: (sessionId) => { this.#turns.get(sessionId)?.turn.take({ type: 'suspend' }); },
@@ -146,38 +142,29 @@ export class Conversation {
   }
 
   /** The agent has answered initialize. */
-  knows({ systemPrompt, closesSessions }: AgentTraits): void {
-    this.#setup.form = systemPrompt;
-    this.#closesSessions = closesSessions;
+  knows(traits: AgentTraits): void {
+    this.#opening.knows(traits);
+    this.#closesSessions = traits.closesSessions;
   }
 
   get takesSystemPrompt(): boolean {
-    return this.#setup.form !== 'none';
+    return this.#opening.takesSystemPrompt;
   }
 
-  async newSession(request: SessionRequest): Promise<SessionStarted> {
-    // Agents differ in what they do with a missing directory; some run elsewhere.
-    if (!(await isDirectory(request.cwd))) {
-      const detail = `cwd: expected an existing directory, found ${excerpt(request.cwd, 200)}`;
-      return { ok: false, code: 'error', rpcCode: INVALID_PARAMS, detail };
-    }
-    const { clock, limits, mcpServers } = this.#parts;
-    const call = this.connection.calls.newSession(newSessionParams(request, this.#setup.form, mcpServers));
-    const waited = await within(clock, limits.callMs, call);
-    if (waited.status === 'settled') return this.#started(waited.value, request);
-    return { ok: false, code: 'timeout', detail: `session/new: no answer within ${limits.callMs} ms` };
+  newSession(request: SessionRequest): Promise<SessionStarted> {
+    return this.#opening.anew(request);
+  }
+
+  reopenSession(request: ReopenRequest): Promise<SessionStarted> {
+    return this.#opening.again(request);
   }
 
   settings(sessionId: string): SessionSettings | undefined {
     return this.#sessions.settings(sessionId);
   }
 
-  setModel(sessionId: string, modelId: string): Promise<ModelChange> {
-    const { clock, limits } = this.#parts;
-    return changeModel(sessionId, modelId, {
-      sessions: this.#sessions, closed: () => this.#closed(), detail: (message) => this.#detail(message),
-      ask: (method, params) => within(clock, limits.modelMs, this.connection.calls.call(method, params)),
-    });
+  setModel(sessionId: string, modelId: string): Promise<SettingChange> {
+    return this.#opening.change(sessionId, 'model', modelId);
   }
 
   prompt(request: PromptRequest): Promise<PromptOutcome> {
@@ -205,7 +192,7 @@ export class Conversation {
       const usage = this.#usage.end(sessionId);
       if (usage === undefined) return outcome;
       // The agent's own word on the turn goes before what the session is set to.
-      const model = usage.model ?? currentModel(this.#sessions.settings(sessionId));
+      const model = usage.model ?? currentOf(this.#sessions.settings(sessionId), 'model');
       return { ...outcome, seen: { ...outcome.seen, usage: { ...usage, ...(model === undefined ? {} : { model }) } } };
     });
   }
@@ -284,28 +271,6 @@ export class Conversation {
   /** Asked through a method, because it changes while something is awaited. */
   #isStopping(): boolean {
     return this.#stopping;
-  }
-
-  async #started(called: CallResult, { systemPrompt }: SessionRequest): Promise<SessionStarted> {
-    switch (called.status) {
-      case 'closed':
-        return this.#closed();
-      case 'error': {
-        const { message, trouble } = this.#failure(called);
-        return { ok: false, code: 'error', rpcCode: called.code, detail: message, ...(trouble && { trouble }) };
-      }
-      case 'result': {
-        const sessionId = readSessionId(called.result);
-        const problem = sessionId === undefined ? 'the answer holds no session id' : 'the session id was given before';
-        if (sessionId === undefined || !this.#sessions.open(sessionId, readSettings(called.result))) {
-          return { ok: false, code: 'error', rpcCode: INTERNAL_ERROR, detail: `session/new: ${problem}` };
-        }
-        this.#usage.opened(sessionId);
-        const tookSystemPrompt = systemPrompt !== undefined && (await this.#setup.takesText(sessionId, systemPrompt));
-        await this.#setup.beginAsking(sessionId, called.result);
-        return { ok: true, sessionId, tookSystemPrompt, answer: called.result };
-      }
-    }
   }
 
   #closed(): Extract<SessionRefused, { readonly code: 'process_ended' }> {

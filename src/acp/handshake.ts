@@ -18,6 +18,8 @@ export interface AgentTraits {
   readonly systemPrompt: SystemPromptForm;
   /** It takes `session/close`. */
   readonly closesSessions: boolean;
+  /** How it goes on with a session of an earlier process: without a word, or by sending all of it again. */
+  readonly reopens: 'resume' | 'load' | 'none';
   /** The whole answer, for whoever shows it. */
   readonly initialized: Members;
 }
@@ -47,7 +49,8 @@ export function readInitialize(
     const found = protocolVersion === undefined ? 'nothing' : excerpt(JSON.stringify(protocolVersion));
     return refuse('initialize', `initialize: protocolVersion: expected ${PROTOCOL_VERSION}, found ${found}`);
   }
-  const { systemPrompt, close } = membersOrNone(membersOrNone(agentCapabilities)['sessionCapabilities']);
+  const { loadSession, sessionCapabilities } = membersOrNone(agentCapabilities);
+  const { systemPrompt, close, resume } = membersOrNone(sessionCapabilities);
   const { name, version } = membersOrNone(agentInfo);
   return {
     ok: true,
@@ -55,6 +58,7 @@ export function readInitialize(
       agentInfo: { name: typeof name === 'string' ? name : '', version: typeof version === 'string' ? version : '' },
       systemPrompt: isOffered(systemPrompt) ? 'content' : FORMS[hint],
       closesSessions: isOffered(close),
+      reopens: isOffered(resume) ? 'resume' : loadSession === true ? 'load' : 'none',
       initialized: result,
     },
   };

@@ -17,11 +17,12 @@ export { secretValues } from './redaction.ts';
 export { mayStart, newBreaker, nextStartAt, stepBreaker } from './breaker-machine.ts';
 export type { BreakerCommand, BreakerInput, BreakerState, BreakerStep } from './breaker-machine.ts';
 export type { AcpLimits } from './limits.ts';
-export { currentModel, modelRoute } from './session-settings.ts';
+export { currentOf, offeredFor, routeTo } from './session-settings.ts';
 export { ENV_PROCESS } from './mark.ts';
 export { ENV_CREDENTIAL, ENV_ENDPOINT } from './ports.ts';
 export type {
-  AgentProcess, IncomingRequest, LaunchPlan, LineAbout, LineTap, ModelChange, ModelTrouble, OpenPermissionDesk, PermissionAnswer, PermissionDesk, PermissionDoors,
-  PermissionReply, PermissionRequest, PoisonCause, ProcessEnd, PromptOutcome, PromptRequest, RequestTurn, SessionRefused,
-  SessionRequest, SessionSettings, SessionStarted, StdioMcpServer, StopReason, TurnOutput,
+  AgentProcess, IncomingRequest, LaunchPlan, LineAbout, LineTap, ModelTrouble, OpenPermissionDesk, PermissionAnswer, PermissionDesk, PermissionDoors,
+  PermissionReply, PermissionRequest, PoisonCause, ProcessEnd, PromptOutcome, PromptRequest, RefusedSetting, ReopenRequest,
+  RequestTurn, SessionRefused, SessionRequest, SessionSettings, SessionStarted, SettingChange, SettingName, StdioMcpServer, StopReason,
+  TurnOutput, WishedSettings,
 } from './ports.ts';

@@ -101,6 +101,27 @@ export interface SessionRequest {
   readonly cwd: string;
   /** The standing text for the system role; only given when `takesSystemPrompt` is true. */
   readonly systemPrompt?: string;
+  /** What the session is put to before its first prompt, where the agent offers it. */
+  readonly wished?: WishedSettings;
+}
+
+/** A session of an earlier process, or one that was closed; the rest is what it was opened with. */
+export interface ReopenRequest extends SessionRequest {
+  readonly sessionId: string;
+  /** Turns of it whose usage was told (NIP-AM `turnSeq`); the next one has the next number. */
+  readonly turnSeq: number;
+}
+
+/** What can be chosen in a session: its model, its mode, how hard it thinks. */
+export type SettingName = 'model' | 'mode' | 'effort';
+export type WishedSettings = { readonly [Name in SettingName]?: string };
+
+/** A wish that the agent did not grant. `offered` is what could be chosen in its place; empty where that is nothing. */
+export interface RefusedSetting {
+  readonly setting: SettingName;
+  readonly value: string;
+  readonly offered: readonly string[];
+  readonly detail: string;
 }
 
 /** One thing that can be chosen in a session: the ids there are, and the chosen one where the agent said it. */
@@ -122,8 +143,8 @@ export interface SessionSettings {
   readonly modes?: Choice;
 }
 
-/** `unsupported`: the agent does not offer that model, or will not have it. */
-export type ModelChange =
+/** `unsupported`: the agent does not offer that value, or will not have it. */
+export type SettingChange =
   | { readonly ok: true }
   | { readonly ok: false; readonly code: 'unsupported'; readonly detail: string }
   | Exclude<SessionRefused, { readonly code: 'error' }>;
@@ -191,11 +212,12 @@ export interface PermissionDoors {
 export type OpenPermissionDesk = (doors: PermissionDoors) => PermissionDesk;
 
 /**
- * What a line is, as far as the connection has to know. `permission` is a `session/request_permission` or our answer to
+ * What a line is, as far as the connection has to know. `replayed` is an update of a session that is being loaded: it
+ * was said before. `permission` is a `session/request_permission` or our answer to
  * one, of which their desk is told, too. `method` of an answer is that of its request, and `sessionId` that of either.
  */
 export type LineAbout =
-  | { readonly is: 'message' | 'permission'; readonly method: string; readonly answers: boolean; readonly sessionId?: string }
+  | { readonly is: 'message' | 'permission' | 'replayed'; readonly method: string; readonly answers: boolean; readonly sessionId?: string }
   | { readonly is: 'noise'; readonly why: string };
 
 /** Every line of the conversation as it stood, without its line break; lines of noise that the agent prints too. */
@@ -209,10 +231,16 @@ export interface AgentProcess {
   /** Its answer to initialize, as it stood. */
   readonly initialized: Readonly<Record<string, unknown>>;
   newSession(request: SessionRequest): Promise<SessionStarted>;
+  /** How it goes on with a session of an earlier process; `load` sends what was said in it again, which goes nowhere. */
+  readonly reopens: 'resume' | 'load' | 'none';
+  /** Goes on with a session, as `reopens` says; only where it is not `none`. An error of any code means: not this one. */
+  reopenSession(request: ReopenRequest): Promise<SessionStarted>;
+  /** It takes `session/close`. */
+  readonly closesSessions: boolean;
   /** What can be chosen in a session; undefined for one that is not known, or no longer. */
   settings(sessionId: string): SessionSettings | undefined;
   /** Chooses the model of a session, by whatever the agent offers for it. Resolves in bounded time, never rejects. */
-  setModel(sessionId: string, modelId: string): Promise<ModelChange>;
+  setModel(sessionId: string, modelId: string): Promise<SettingChange>;
   /** Lets go of a session that nobody prompts any more, where the agent offers that. Returns at once. */
   closeSession(sessionId: string): void;
   /** One prompt at a time in a session; a second is a bug. Never rejects. */
@@ -238,6 +266,8 @@ export type SessionStarted =
       readonly sessionId: string;
       /** The standing text is in a system role; false where none was given, or where it was not taken. */
       readonly tookSystemPrompt: boolean;
+      /** Wishes that were not granted; a mode of the profile's is not among them. */
+      readonly refused: readonly RefusedSetting[];
       /** The agent's answer, as it stood. */
       readonly answer: unknown;
     }

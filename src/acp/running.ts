@@ -184,6 +184,9 @@ export function agentProcess(
     agentInfo: traits.agentInfo,
     initialized: traits.initialized,
     newSession: (request) => conversation.newSession(request),
+    reopens: traits.reopens,
+    reopenSession: (request) => conversation.reopenSession(request),
+    closesSessions: traits.closesSessions,
     closeSession: (sessionId) => {
       void conversation.closeSession(sessionId);
     },

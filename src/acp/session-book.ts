@@ -1,7 +1,7 @@
 /** The sessions of one agent process: their ids, so that none is given twice, and what can be chosen in them. */
 import type { SessionSettings } from './ports.ts';
-import { withModel } from './session-settings.ts';
-import type { ModelRoute } from './session-settings.ts';
+import { withChosen } from './session-settings.ts';
+import type { SettingRoute } from './session-settings.ts';
 import type { Update } from './updates.ts';
 
 /** Session ids remembered to notice one that is given twice; the oldest are forgotten. */
@@ -46,10 +46,14 @@ export class SessionBook {
     return settings;
   }
 
-  /** The agent took the model. */
-  chosen(sessionId: string, route: ModelRoute, modelId: string): void {
+  isOpen(sessionId: string): boolean {
+    return this.#ids.has(sessionId);
+  }
+
+  /** The agent took the value. */
+  chosen(sessionId: string, route: SettingRoute, value: string): void {
     const settings = this.#settings.get(sessionId);
-    if (settings !== undefined) this.change(sessionId, withModel(settings, route, modelId));
+    if (settings !== undefined) this.change(sessionId, withChosen(settings, route, value));
   }
 
   change(sessionId: string, settings: SessionSettings): void {
@@ -67,7 +71,7 @@ export class SessionBook {
     return true;
   }
 
-  /** The answer to `session/new` is met a little after the lines that follow it. */
+  /** The answer that opens a session is met a little after the lines that follow it. */
   #keepEarly(sessionId: string, update: SettingsUpdate): void {
     if (this.#ids.has(sessionId)) return;
     const others = this.#early.get(sessionId)?.filter(({ type }) => type !== update.type) ?? [];

@@ -1,5 +1,5 @@
 /**
- * `session/new` and the answer to a prompt: how they are written, what is read of them. Agents differ in nearly every
+ * `session/new`, what opens a session again, and the answer to a prompt: how they are written, what is read of them. Agents differ in nearly every
  * other member, so nothing else is looked at.
  */
 import type { NewSessionRequest } from '@agentclientprotocol/sdk';
@@ -19,7 +19,7 @@ const STOP_REASONS: ReadonlyMap<string, StopReason> = new Map(
   (['end_turn', 'cancelled', 'max_tokens', 'max_turn_requests', 'refusal'] as const).map((reason) => [reason, reason]),
 );
 
-/** `mcpServers` is always there, as every agent demands it. */
+/** Also of `session/load` and `session/resume`, beside the session's id. `mcpServers` is always there, as every agent demands it. */
 export function newSessionParams(
   { cwd, systemPrompt: text }: SessionRequest,
   form: SystemPromptForm,

@@ -1,21 +1,21 @@
 /**
  * What can be chosen in a session, as the agent told it: configuration options, models, modes. Read member by member and
  * leniently, because agents differ; what has another form is left out. Only ids are kept, and a bounded number of them.
- * As Buzz chooses a model: an option of category `model` first, the list of models where there is none.
+ * As Buzz chooses a model: an option of its category first, the older list where there is none.
  */
 import { AGENT_METHODS } from '@agentclientprotocol/sdk';
 import { isMembers } from './frames.ts';
 import type { Members } from './frames.ts';
-import type { Choice, ConfigOption, SessionSettings } from './ports.ts';
+import type { Choice, ConfigOption, SessionSettings, SettingName } from './ports.ts';
 
 const MAX_OPTIONS = 32;
 const MAX_VALUES = 256;
 /** Characters of an id; a longer one is none that anybody chooses. */
 const MAX_ID = 200;
 
-/** Of the answer to `session/new`. */
+/** Of the answer to `session/new`, `session/load` or `session/resume`. */
 export function readSettings(result: unknown): SessionSettings {
-  if (!isMembers(result)) return { configOptions: [] };
+  if (!isMembers(result)) return NO_SETTINGS;
   const models = readChoice(result['models'], 'availableModels', 'modelId', 'currentModelId');
   const modes = readChoice(result['modes'], 'availableModes', 'id', 'currentModeId');
   return {
@@ -31,45 +31,81 @@ export function readConfigOptions(value: unknown): readonly ConfigOption[] | und
   return value.slice(0, MAX_OPTIONS).flatMap((one: unknown) => readOption(one) ?? []);
 }
 
-/** How `modelId` is chosen in the session; undefined where the agent does not offer it. */
-export type ModelRoute = { readonly by: 'config_option'; readonly configId: string } | { readonly by: 'set_model' };
+/** How a value is chosen in a session. */
+export type SettingRoute = { readonly by: 'config_option'; readonly configId: string } | { readonly by: 'set_model' } | { readonly by: 'set_mode' };
 
-export function modelRoute({ configOptions, models }: SessionSettings, modelId: string): ModelRoute | undefined {
-  const option = configOptions.find(({ category, values }) => category === 'model' && values.includes(modelId));
+export const NO_SETTINGS: SessionSettings = { configOptions: [] };
+
+/** ACP's words for them (`SessionConfigOptionCategory`). */
+const CATEGORIES: Readonly<Record<SettingName, string>> = { model: 'model', mode: 'mode', effort: 'thought_level' };
+
+/** Undefined where the agent does not offer the value. Options go before the older lists: agents that have both speak of the same thing. */
+export function routeTo(settings: SessionSettings, setting: SettingName, value: string): SettingRoute | undefined {
+  const option = settings.configOptions.find(({ category, values }) => category === CATEGORIES[setting] && values.includes(value));
   if (option !== undefined) return { by: 'config_option', configId: option.id };
-  return models?.values.includes(modelId) === true ? { by: 'set_model' } : undefined;
+  const older = olderList(settings, setting);
+  return older?.choice.values.includes(value) === true ? { by: older.by } : undefined;
 }
 
 /** No part of ACP's schema any more; several agents have nothing else. */
 export const SET_MODEL = 'session/set_model';
 
-export function modelRequest(sessionId: string, route: ModelRoute, modelId: string): [method: string, params: Members] {
-  return route.by === 'set_model'
-    ? [SET_MODEL, { sessionId, modelId }]
-    : [AGENT_METHODS.session_set_config_option, { sessionId, configId: route.configId, value: modelId }];
+export function settingRequest(sessionId: string, route: SettingRoute, value: string): [method: string, params: Members] {
+  switch (route.by) {
+    case 'set_model':
+      return [SET_MODEL, { sessionId, modelId: value }];
+    case 'set_mode':
+      return [AGENT_METHODS.session_set_mode, { sessionId, modeId: value }];
+    case 'config_option':
+      return [AGENT_METHODS.session_set_config_option, { sessionId, configId: route.configId, value }];
+  }
 }
 
-/** The model that the agent says it uses in the session. */
-export function currentModel(settings: SessionSettings | undefined): string | undefined {
-  return settings?.configOptions.find(({ category }) => category === 'model')?.current ?? settings?.models?.current;
+/** What the agent says it uses in the session. */
+export function currentOf(settings: SessionSettings | undefined, setting: SettingName): string | undefined {
+  if (settings === undefined) return undefined;
+  return settings.configOptions.find(({ category }) => category === CATEGORIES[setting])?.current ?? olderList(settings, setting)?.choice.current;
 }
 
-/** After the agent took the model: what it says of it is in an update, or never comes. */
-export function withModel(settings: SessionSettings, route: ModelRoute, modelId: string): SessionSettings {
-  if (route.by === 'set_model') return settings.models === undefined ? settings : { ...settings, models: { ...settings.models, current: modelId } };
-  const configOptions = settings.configOptions.map((one) => (one.id === route.configId ? { ...one, current: modelId } : one));
-  return { ...settings, configOptions };
+/** What there is to choose from, the options first; bounded as it was read. */
+export function offeredFor(settings: SessionSettings | undefined, setting: SettingName): readonly string[] {
+  if (settings === undefined) return [];
+  const options = settings.configOptions.filter(({ category }) => category === CATEGORIES[setting]);
+  return options.length > 0 ? options.flatMap(({ values }) => values) : olderList(settings, setting)?.choice.values ?? [];
 }
 
-/** Some agents call the key of an option `configId`, the schema of ACP calls it `id`. */
+/** After the agent took the value: what it says of it is in an update, or never comes. */
+export function withChosen(settings: SessionSettings, route: SettingRoute, value: string): SessionSettings {
+  switch (route.by) {
+    case 'set_model':
+      return settings.models === undefined ? settings : { ...settings, models: { ...settings.models, current: value } };
+    case 'set_mode':
+      return settings.modes === undefined ? settings : { ...settings, modes: { ...settings.modes, current: value } };
+    case 'config_option':
+      return { ...settings, configOptions: settings.configOptions.map((one) => (one.id === route.configId ? { ...one, current: value } : one)) };
+  }
+}
+
+function olderList({ models, modes }: SessionSettings, setting: SettingName): { readonly by: 'set_model' | 'set_mode'; readonly choice: Choice } | undefined {
+  switch (setting) {
+    case 'model':
+      return models && { by: 'set_model', choice: models };
+    case 'mode':
+      return modes && { by: 'set_mode', choice: modes };
+    case 'effort':
+      return undefined;
+  }
+}
+
+/** Some agents call the key of an option `configId` or `key`, the schema of ACP calls it `id`. */
 function readOption(value: unknown): ConfigOption | undefined {
   if (!isMembers(value)) return undefined;
-  const { configId, id, category, currentValue, options } = value;
-  const key = asId(configId) ?? asId(id);
-  if (key === undefined) return undefined;
+  const { configId, id, key, category, currentValue, options } = value;
+  const name = asId(configId) ?? asId(id) ?? asId(key);
+  if (name === undefined) return undefined;
   const current = asId(currentValue);
   return {
-    id: key,
+    id: name,
     ...(typeof category === 'string' ? { category } : {}),
     ...(current === undefined ? {} : { current }),
     values: idsIn(options, 'value'),

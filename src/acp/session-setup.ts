@@ -1,21 +1,26 @@
 /**
- * What is done in a session between its answer to session/new and its first prompt, as the profile says: the standing text
- * by goose's own method, and the mode in which the agent asks before it acts.
+ * What is done in a session between the answer that opens it and its first prompt: the standing text by goose's own
+ * method, the mode in which the agent asks before it acts, and what the operator wishes: mode, model, effort, in that
+ * order, as what there is of one may hang on the one before.
  */
-import { AGENT_METHODS } from '@agentclientprotocol/sdk';
 import type { Waited } from '../model/index.ts';
-import { isMembers, METHOD_NOT_FOUND } from './frames.ts';
+import { METHOD_NOT_FOUND } from './frames.ts';
 import type { Members } from './frames.ts';
 import type { SystemPromptForm } from './handshake.ts';
+import type { RefusedSetting, SessionSettings, SettingChange, SettingName, WishedSettings } from './ports.ts';
 import type { CallResult } from './sdk-client.ts';
+import { currentOf, offeredFor } from './session-settings.ts';
 
 const GOOSE_PROMPT_METHOD = '_goose/unstable/session/system-prompt/set';
 /** Under which name goose keeps the text, so that another set replaces it. */
 const GOOSE_KEY = 'skep';
+const ORDER: readonly SettingName[] = ['mode', 'model', 'effort'];
 
 interface SetupParts {
   /** One request, waited for in bounded time. */
   readonly ask: (method: string, params: Members) => Promise<Waited<CallResult>>;
+  readonly change: (sessionId: string, setting: SettingName, value: string) => Promise<SettingChange>;
+  readonly settings: (sessionId: string) => SessionSettings | undefined;
   readonly startMode: string | undefined;
   readonly onNotAsking: (detail: string) => void;
 }
@@ -39,52 +44,32 @@ export class SessionSetup {
     return waited.value.status === 'result';
   }
 
-  /** `answer` is that to session/new, which says what the session offers and is in. */
-  async beginAsking(sessionId: string, answer: unknown): Promise<void> {
-    const { ask, startMode, onNotAsking } = this.#parts;
-    if (startMode === undefined) return;
-    const step = modeStep(answer, startMode);
-    if (step.type === 'is_there') return;
-    if (step.type === 'not_offered') return onNotAsking(`the session does not offer the mode ${startMode}`);
-    const waited = await ask(...requestOf(sessionId, step));
-    if (waited.status === 'late') return onNotAsking(`no answer to the mode ${startMode}`);
-    if (waited.value.status === 'error') onNotAsking(waited.value.message);
+  /** Resolves with the wishes that were not granted; an operator's mode takes the place of the profile's. */
+  async settle(sessionId: string, wished: WishedSettings): Promise<readonly RefusedSetting[]> {
+    const { startMode, onNotAsking } = this.#parts;
+    if (startMode !== undefined && wished.mode === undefined) {
+      const refused = await this.#choose(sessionId, 'mode', startMode);
+      if (refused !== undefined) onNotAsking(refused.offered.includes(startMode) ? refused.detail : notOffered(refused));
+    }
+    const refusals: RefusedSetting[] = [];
+    for (const setting of ORDER) {
+      const value = wished[setting];
+      const refused = value === undefined ? undefined : await this.#choose(sessionId, setting, value);
+      if (refused !== undefined) refusals.push(refused);
+    }
+    return refusals;
+  }
+
+  async #choose(sessionId: string, setting: SettingName, value: string): Promise<RefusedSetting | undefined> {
+    const settings = this.#parts.settings(sessionId);
+    if (currentOf(settings, setting) === value) return undefined;
+    const change = await this.#parts.change(sessionId, setting, value);
+    // A process that has ended is told by whatever is asked of it next.
+    if (change.ok || change.code === 'process_ended') return undefined;
+    return { setting, value, offered: offeredFor(settings, setting), detail: change.detail };
   }
 }
 
-/** How a session is put into the wanted mode. */
-export type ModeStep =
-  | { readonly type: 'is_there' }
-  | { readonly type: 'config_option'; readonly configId: string; readonly value: string }
-  | { readonly type: 'mode'; readonly modeId: string }
-  | { readonly type: 'not_offered' };
-
-/** A config option goes before the older modes: agents that have both speak of the same thing. */
-export function modeStep(result: unknown, wanted: string): ModeStep {
-  const { modes, configOptions } = isMembers(result) ? result : {};
-  const option = Array.isArray(configOptions) ? configOptions.filter(isMembers).find(isOfMode) : undefined;
-  const configId = option === undefined ? undefined : [option['id'], option['key'], option['configId']].find((id) => typeof id === 'string');
-  if (option !== undefined && configId !== undefined && valuesOf(option['options']).includes(wanted)) {
-    return option['currentValue'] === wanted ? { type: 'is_there' } : { type: 'config_option', configId, value: wanted };
-  }
-  const { availableModes, currentModeId } = isMembers(modes) ? modes : {};
-  const offered = Array.isArray(availableModes) ? availableModes.filter(isMembers).map(({ id }) => id) : [];
-  if (!offered.includes(wanted)) return { type: 'not_offered' };
-  return currentModeId === wanted ? { type: 'is_there' } : { type: 'mode', modeId: wanted };
-}
-
-function requestOf(sessionId: string, step: Extract<ModeStep, { readonly type: 'config_option' | 'mode' }>): [string, Members] {
-  return step.type === 'mode'
-    ? [AGENT_METHODS.session_set_mode, { sessionId, modeId: step.modeId }]
-    : [AGENT_METHODS.session_set_config_option, { sessionId, configId: step.configId, value: step.value }];
-}
-
-function isOfMode(option: Members): boolean {
-  return option['category'] === 'mode';
-}
-
-/** Options may stand in groups. */
-function valuesOf(options: unknown): readonly unknown[] {
-  if (!Array.isArray(options)) return [];
-  return options.filter(isMembers).flatMap((option) => ('options' in option ? valuesOf(option['options']) : [option['value']]));
+function notOffered({ setting, value, offered }: RefusedSetting): string {
+  return `the session does not offer the ${setting} ${value}${offered.length === 0 ? '' : `; it offers ${offered.join(', ')}`}`;
 }

@@ -23,6 +23,12 @@ export class UsageBook {
     this.#keep(sessionId, this.#meters.get(sessionId) ?? openMeter(this.#shape));
   }
 
+  /** A session of an earlier process: what it has used is not known, unless the agent says so while it is opened. */
+  reopened(sessionId: string, turnSeq: number): void {
+    const meter = this.#meters.get(sessionId) ?? openMeter(this.#shape, false);
+    this.#keep(sessionId, { ...meter, turnSeq: Math.max(meter.turnSeq, turnSeq) });
+  }
+
   /** A prompt goes out. */
   begin(sessionId: string): void {
     this.#keep(sessionId, beginTurn(this.#meters.get(sessionId) ?? openMeter(this.#shape, false)));

@@ -3,8 +3,8 @@
  * before it is prompted, also to one in a process that came after. What a switch in mid-turn comes to is told when a
  * session has the model, or will not have it.
  */
-import { currentModel, modelRoute } from '../acp/index.ts';
-import type { AgentProcess, ModelChange, SessionSettings } from '../acp/index.ts';
+import { currentOf, routeTo } from '../acp/index.ts';
+import type { AgentProcess, SessionSettings, SettingChange } from '../acp/index.ts';
 import type { ChannelId } from '../model/index.ts';
 import { RecentMap } from './recent-map.ts';
 
@@ -43,15 +43,15 @@ export class ModelChoices {
 
   /** Whether the agent program offers the model; undefined as long as no session was seen. */
   offers(modelId: string): boolean | undefined {
-    return this.#seen && modelRoute(this.#seen, modelId) !== undefined;
+    return this.#seen && routeTo(this.#seen, 'model', modelId) !== undefined;
   }
 
   /** Gives the session the model that was chosen for its channel. Not ok: the process is of no use. */
-  async apply(channelId: ChannelId, process: AgentProcess, sessionId: string): Promise<Exclude<ModelChange, { readonly code: 'unsupported' }>> {
+  async apply(channelId: ChannelId, process: AgentProcess, sessionId: string): Promise<Exclude<SettingChange, { readonly code: 'unsupported' }>> {
     const choice = this.#choices.get(channelId);
     if (choice === undefined) return { ok: true };
     const { modelId } = choice;
-    const change = currentModel(process.settings(sessionId)) === modelId ? { ok: true as const } : await process.setModel(sessionId, modelId);
+    const change = currentOf(process.settings(sessionId), 'model') === modelId ? { ok: true as const } : await process.setModel(sessionId, modelId);
     if (!change.ok && change.code !== 'unsupported') return change;
     // Another one may have been chosen meanwhile; its own turn will tell of it.
     if (this.#choices.get(channelId) === choice) {

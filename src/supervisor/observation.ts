@@ -42,6 +42,9 @@ interface TurnPlace {
   sessionId?: string;
 }
 
+/** What opens a session, and is answered with what it offers. */
+const OPENING: ReadonlySet<string> = new Set(['session/new', 'session/load', 'session/resume']);
+
 const BUG: TurnFailure = { outcome: 'error', error: 'skep could not carry the turn to its end' };
 
 export class Observation {
@@ -65,13 +68,14 @@ export class Observation {
     this.#clean = secretFilter([...this.#secrets.values()].flat());
     this.#introductions.delete(agentIndex);
     return (direction, text, about) => {
-      if (about.is === 'permission') return;
+      // What a session is loaded with was told when it was said.
+      if (about.is === 'permission' || about.is === 'replayed') return;
       if (about.is === 'noise') return this.#tell(agentIndex, lineFrame({ direction, text, why: about.why }), this.#placeOf(agentIndex));
       const { method, sessionId, answers } = about;
       const place = this.#placeOf(agentIndex, method, sessionId);
       this.#tell(agentIndex, lineFrame({ direction, text, method }), place);
       if (direction === 'write' || !answers) return;
-      const more = method === 'initialize' ? agentInitialized(agentIndex, text) : method === 'session/new' ? sessionConfigured(text) : undefined;
+      const more = method === 'initialize' ? agentInitialized(agentIndex, text) : OPENING.has(method) ? sessionConfigured(text) : undefined;
       if (more === undefined) return;
       if (method === 'initialize') this.#introductions.set(agentIndex, more);
       else this.#tell(agentIndex, more, place);
@@ -155,7 +159,7 @@ export class Observation {
     const here = this.#turns.get(agentIndex);
     const session = method === undefined ? here?.sessionId : sessionId;
     const named = session === undefined ? {} : { sessionId: session };
-    const belongs = sessionId === undefined || sessionId === here?.sessionId || method === 'session/new';
+    const belongs = sessionId === undefined || sessionId === here?.sessionId || (method !== undefined && OPENING.has(method));
     return here !== undefined && belongs ? { turnId: here.turnId, channelId: here.channelId, ...named } : named;
   }
 

@@ -1,7 +1,7 @@
 /** What can be chosen in a session, in the forms that agents give it, and the choice of a model on a real process. */
 import { readdirSync } from 'node:fs';
 import { afterEach, describe, expect, it } from 'vitest';
-import { currentModel, modelRoute, readConfigOptions, readSettings, withModel } from '../../src/acp/session-settings.ts';
+import { currentOf, offeredFor, readConfigOptions, readSettings, routeTo, withChosen } from '../../src/acp/session-settings.ts';
 import { noneLeft, open, play, say, start, until } from './harness.ts';
 import type { Started } from './harness.ts';
 
@@ -26,8 +26,8 @@ describe('the settings of a session', () => {
   });
 
   it.each([undefined, null, 'x', [], { models: 7, modes: 'x', configOptions: {} }, { models: { availableModels: [7, {}, { modelId: 7 }, { modelId: '' }] } }])('of another form (%j) offer nothing', (result) => {
-    expect(modelRoute(readSettings(result), 'small')).toBeUndefined();
-    expect(currentModel(readSettings(result))).toBeUndefined();
+    expect(routeTo(readSettings(result), 'model', 'small')).toBeUndefined();
+    expect(currentOf(readSettings(result), 'model')).toBeUndefined();
   });
 
   it('are bounded in number and length', () => {
@@ -40,12 +40,12 @@ describe('the settings of a session', () => {
 
   it('say how a model is chosen: by an option of that category before a list of models', () => {
     const both = readSettings({ models: { ...MODELS, availableModels: [...MODELS.availableModels, { modelId: 'only-listed' }] }, configOptions: [{ ...OPTION, category: 'mode' }, OPTION] });
-    expect(modelRoute(both, 'large')).toEqual({ by: 'config_option', configId: 'model' });
-    expect(modelRoute(both, 'only-listed')).toEqual({ by: 'set_model' });
-    expect(modelRoute(both, 'huge')).toBeUndefined();
-    expect(modelRoute(readSettings({ configOptions: [{ ...OPTION, category: 'mode' }] }), 'large')).toBeUndefined();
-    expect(currentModel(withModel(both, { by: 'config_option', configId: 'model' }, 'large'))).toBe('large');
-    expect(currentModel(withModel(readSettings({ models: MODELS }), { by: 'set_model' }, 'large'))).toBe('large');
+    expect(routeTo(both, 'model', 'large')).toEqual({ by: 'config_option', configId: 'model' });
+    expect(routeTo(both, 'model', 'only-listed')).toEqual({ by: 'set_model' });
+    expect(routeTo(both, 'model', 'huge')).toBeUndefined();
+    expect(routeTo(readSettings({ configOptions: [{ ...OPTION, category: 'mode' }] }), 'model', 'large')).toBeUndefined();
+    expect(currentOf(withChosen(both, { by: 'config_option', configId: 'model' }, 'large'), 'model')).toBe('large');
+    expect(currentOf(withChosen(readSettings({ models: MODELS }), { by: 'set_model' }, 'large'), 'model')).toBe('large');
   });
 });
 
@@ -56,13 +56,45 @@ function asked({ lines }: Started, method: string): readonly unknown[] {
   });
 }
 
+describe('every setting', () => {
+  const MODE = { id: 'mode', category: 'mode', currentValue: 'auto', options: [{ value: 'auto' }, { value: 'default' }] };
+  const MODES = { currentModeId: 'auto', availableModes: [{ id: 'auto' }, { id: 'default' }] };
+  const EFFORT = { id: 'effort', category: 'thought_level', currentValue: 'low', options: [{ value: 'low' }, { value: 'high' }] };
+
+  it.each([
+    ['a mode by the modes', 'mode', { modes: MODES }, { by: 'set_mode' }],
+    ['a mode by the option, which goes first', 'mode', { modes: MODES, configOptions: [OPTION, MODE] }, { by: 'config_option', configId: 'mode' }],
+    ['a mode by an option that calls its id key', 'mode', { configOptions: [{ ...MODE, id: undefined, key: 'm' }] }, { by: 'config_option', configId: 'm' }],
+    ['a mode by an option that calls its id configId', 'mode', { configOptions: [{ ...MODE, id: undefined, configId: 'c' }] }, { by: 'config_option', configId: 'c' }],
+    ['a mode by an option in a group', 'mode', { configOptions: [{ ...MODE, options: [{ name: 'G', options: [{ value: 'default' }] }] }] }, { by: 'config_option', configId: 'mode' }],
+    ['a mode by the modes, where the option has no such value', 'mode', { modes: MODES, configOptions: [{ ...MODE, options: [] }] }, { by: 'set_mode' }],
+    ['no mode that is not offered', 'mode', { modes: { ...MODES, availableModes: [{ id: 'auto' }] } }, undefined],
+    ['no mode where nothing can be read', 'mode', { modes: 7, configOptions: [null, 7] }, undefined],
+    ['no effort by the modes', 'effort', { modes: MODES }, undefined],
+  ] as const)('is chosen by its own way: %s', (_, setting, answer, route) => {
+    expect(routeTo(readSettings(answer), setting, 'default')).toEqual(route);
+  });
+
+  it('says what there is, and what is chosen: the option before the list', () => {
+    const both = readSettings({ modes: { ...MODES, currentModeId: 'default' }, configOptions: [MODE, EFFORT] });
+    expect(offeredFor(both, 'mode')).toEqual(['auto', 'default']);
+    expect(currentOf(both, 'mode')).toBe('auto');
+    expect(offeredFor(both, 'effort')).toEqual(['low', 'high']);
+    expect(offeredFor(both, 'model')).toEqual([]);
+    expect(currentOf(withChosen(both, { by: 'config_option', configId: 'effort' }, 'high'), 'effort')).toBe('high');
+    expect(currentOf(withChosen(readSettings({ modes: MODES }), { by: 'set_mode' }, 'default'), 'mode')).toBe('default');
+    expect(offeredFor(undefined, 'mode')).toEqual([]);
+    expect(currentOf(undefined, 'mode')).toBeUndefined();
+  });
+});
+
 describe('the choice of a model', () => {
   it('asks by the list of models', async () => {
     const started = await start({ newSession: { models: MODELS }, rules: [{ do: [{ say: '{{model}}' }] }] });
     const sessionId = await open(started);
     expect(await started.process.setModel(sessionId, 'large')).toEqual({ ok: true });
     expect(asked(started, 'session/set_model')).toEqual([{ sessionId, modelId: 'large' }]);
-    expect(currentModel(started.process.settings(sessionId))).toBe('large');
+    expect(currentOf(started.process.settings(sessionId), 'model')).toBe('large');
     expect(await say(started.process, sessionId)).toMatchObject({ seen: { text: 'large' } });
   });
 
@@ -71,7 +103,7 @@ describe('the choice of a model', () => {
     const sessionId = await open(started);
     expect(await started.process.setModel(sessionId, 'large')).toEqual({ ok: true });
     expect(asked(started, 'session/set_config_option')).toEqual([{ sessionId, configId: 'model', value: 'large' }]);
-    expect(currentModel(started.process.settings(sessionId))).toBe('large');
+    expect(currentOf(started.process.settings(sessionId), 'model')).toBe('large');
     expect(await say(started.process, sessionId)).toMatchObject({ seen: { text: 'large' } });
   });
 
@@ -120,11 +152,11 @@ describe('the choice of a model', () => {
   it('knows what the agent changes by itself, in a turn and beside it', async () => {
     const larger = { sessionUpdate: 'config_option_update', configOptions: [{ ...OPTION, currentValue: 'large' }] };
     const played = await play({ newSession: { configOptions: [OPTION] }, rules: [{ do: [{ update: larger }] }] });
-    expect(currentModel(played.process.settings(played.sessionId))).toBe('large');
+    expect(currentOf(played.process.settings(played.sessionId), 'model')).toBe('large');
     const modes = { currentModeId: 'ask', availableModes: [{ id: 'ask' }, { id: 'code' }] };
     const beside = await start({ newSession: { modes, configOptions: [OPTION], after: [larger, { sessionUpdate: 'current_mode_update', currentModeId: 'code' }] } });
     const sessionId = await open(beside);
     await until(() => beside.process.settings(sessionId)?.modes?.current === 'code');
-    expect(currentModel(beside.process.settings(sessionId))).toBe('large');
+    expect(currentOf(beside.process.settings(sessionId), 'model')).toBe('large');
   });
 });

@@ -2,7 +2,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { findAdapter, USAGE_BY_LOOKING } from '../../adapters/index.ts';
 import type { Dialect } from '../../adapters/index.ts';
-import { modeStep } from '../../src/acp/session-setup.ts';
 import { fails, shows } from '../../src/acp/signs.ts';
 import { silentLog } from '../../src/model/index.ts';
 import { noneLeft, open, play, say, start } from './harness.ts';
@@ -27,24 +26,6 @@ function requests({ lines }: Started): unknown[] {
 const modes = { currentModeId: 'auto', availableModes: [{ id: 'auto', name: 'Auto' }, { id: 'default', name: 'Ask' }] };
 const option = { id: 'mode', category: 'mode', currentValue: 'auto', options: [{ value: 'auto', name: 'Auto' }, { value: 'default', name: 'Ask' }] };
 
-describe('the way into a mode', () => {
-  it.each([
-    ['by the modes', { modes }, { type: 'mode', modeId: 'default' }],
-    ['by the option, which goes first', { modes, configOptions: [{ category: 'model', id: 'model' }, option] }, { type: 'config_option', configId: 'mode', value: 'default' }],
-    ['by an option that calls its id key', { configOptions: [{ ...option, id: undefined, key: 'm' }] }, { type: 'config_option', configId: 'm', value: 'default' }],
-    ['by an option in a group', { configOptions: [{ ...option, options: [{ name: 'G', options: [{ value: 'default' }] }] }] }, { type: 'config_option', configId: 'mode', value: 'default' }],
-    ['none, where it is there', { modes: { ...modes, currentModeId: 'default' } }, { type: 'is_there' }],
-    ['none, where the option says so', { modes, configOptions: [{ ...option, currentValue: 'default' }] }, { type: 'is_there' }],
-    ['by the modes, where the option has no such value', { modes, configOptions: [{ ...option, options: [] }] }, { type: 'mode', modeId: 'default' }],
-    ['none that is offered', { modes: { ...modes, availableModes: [{ id: 'auto' }] } }, { type: 'not_offered' }],
-    ['nothing at all', {}, { type: 'not_offered' }],
-    ['nothing that can be read', { modes: 7, configOptions: [null, 7] }, { type: 'not_offered' }],
-    ['no object', null, { type: 'not_offered' }],
-  ])('%s', (_, answer, step) => {
-    expect(modeStep(answer, 'default')).toEqual(step);
-  });
-});
-
 describe('a session that is opened', () => {
   const dialect: Dialect = { ...PLAIN, startMode: 'default' };
 
@@ -63,6 +44,7 @@ describe('a session that is opened', () => {
 
   it.each([
     ['does not offer it', {}, 'the session does not offer the mode default'],
+    ['offers others', { newSession: { modes: { ...modes, availableModes: [{ id: 'auto' }, { id: 'plan' }] } } }, 'the session does not offer the mode default; it offers auto, plan'],
     ['refuses it', { newSession: { modes }, answers: { 'session/set_mode': { error: { code: -32603, message: 'not trusted' } } } }, 'not trusted'],
   ])('is open all the same where the agent %s, with one warning a process', async (_, script, detail) => {
     const told: unknown[] = [];
@@ -73,10 +55,64 @@ describe('a session that is opened', () => {
     expect(told).toEqual([['an agent is not in the mode in which it asks before it acts', { agent: 'tester', pid: started.process.pid, detail }]]);
   });
 
+  it('is left as it is where it is in that mode', async () => {
+    const started = await start({ newSession: { modes: { ...modes, currentModeId: 'default' } } }, { dialect });
+    await open(started);
+    expect(requests(started)).toMatchObject([['session/new', {}]]);
+  });
+
   it('is left as it is where the profile wants no mode', async () => {
     const started = await start({ newSession: { modes } }, { dialect: PLAIN });
     await open(started);
     expect(requests(started)).toMatchObject([['session/new', {}]]);
+  });
+});
+
+describe('what an operator wishes of a session', () => {
+  const levels = { low: ['a', 'b'], high: ['a', 'b', 'c'] };
+  const effort = { id: 'effort', category: 'thought_level', currentValue: 'a', options: levels.low.map((value) => ({ value })) };
+  const model = { id: 'model', category: 'model', currentValue: 's', options: [{ value: 's' }, { value: 'l' }] };
+  const script = { newSession: { modes, configOptions: [model, effort] }, rules: [{ do: [{ say: '{{mode}} {{model}} {{effort}}' }] }] };
+
+  it('is asked for before the first prompt: mode, model, effort', async () => {
+    const started = await start(script, { dialect: { ...PLAIN, startMode: 'auto' } });
+    const session = await started.process.newSession({ cwd: started.directory, wished: { effort: 'b', model: 'l', mode: 'default' } });
+    if (!session.ok) throw new Error(session.detail);
+    expect(session.refused).toEqual([]);
+    expect(requests(started).map((request) => (request as unknown[])[0])).toEqual(['session/new', 'session/set_mode', 'session/set_config_option', 'session/set_config_option']);
+    expect(await say(started.process, session.sessionId)).toMatchObject({ seen: { text: 'default l b' } });
+  });
+
+  it('takes the place of the mode of the profile, and is not asked for where it is so', async () => {
+    const started = await start(script, { dialect: { ...PLAIN, startMode: 'default' } });
+    await started.process.newSession({ cwd: started.directory, wished: { mode: 'auto', model: 's' } });
+    expect(requests(started).map((request) => (request as unknown[])[0])).toEqual(['session/new']);
+  });
+
+  it('is told when it is not granted, with what there is; the session goes on', async () => {
+    const answers = { 'session/set_mode': { error: { code: -32_603, message: 'not trusted' } } };
+    const started = await start({ ...script, answers });
+    const session = await started.process.newSession({ cwd: started.directory, wished: { mode: 'default', model: 'huge', effort: 'b' } });
+    if (!session.ok) throw new Error(session.detail);
+    expect(session.refused).toEqual([
+      { setting: 'mode', value: 'default', offered: ['auto', 'default'], detail: 'not trusted' },
+      { setting: 'model', value: 'huge', offered: ['s', 'l'], detail: 'the agent does not offer that model' },
+    ]);
+    expect(await say(started.process, session.sessionId)).toMatchObject({ seen: { text: 'auto s b' } });
+  });
+
+  it('knows that another model has other efforts', async () => {
+    const after = { configOptions: [{ ...model, currentValue: 'l' }, { ...effort, options: levels.high.map((value) => ({ value })) }] };
+    const started = await start({ ...script, answers: { 'session/set_config_option': { result: after } } });
+    const session = await started.process.newSession({ cwd: started.directory, wished: { model: 'l', effort: 'c' } });
+    expect(session).toMatchObject({ ok: true, refused: [] });
+    expect(requests(started).at(-1)).toMatchObject(['session/set_config_option', { configId: 'effort', value: 'c' }]);
+  });
+
+  it('is told as not granted where there is no answer in time', async () => {
+    const started = await start({ ...script, answers: { 'session/set_mode': { never: true } } }, { limits: { modelMs: 1 } });
+    const session = await started.process.newSession({ cwd: started.directory, wished: { mode: 'default' } });
+    expect(session).toMatchObject({ ok: true, refused: [{ setting: 'mode', detail: 'the choice of a mode: no answer in time' }] });
   });
 });
 
