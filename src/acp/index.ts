@@ -17,7 +17,7 @@ export { secretValues } from './redaction.ts';
 export { mayStart, newBreaker, nextStartAt, stepBreaker } from './breaker-machine.ts';
 export type { BreakerCommand, BreakerInput, BreakerState, BreakerStep } from './breaker-machine.ts';
 export type { AcpLimits } from './limits.ts';
-export { currentOf, offeredFor, routeTo } from './session-settings.ts';
+export { currentOf, routeTo } from './session-settings.ts';
 export { ENV_PROCESS } from './mark.ts';
 export { ENV_CREDENTIAL, ENV_ENDPOINT } from './ports.ts';
 export type {

@@ -73,7 +73,7 @@ function patientOf(name: string, file: string): Patient {
 function printExamination({ facts, memoryBytes, processes, findings }: Examination): void {
   printFindings(findings);
   if (facts === undefined) return;
-  const { program, load, resume, close, prompt, mcp, steering, logins, mode, modes, model, models } = facts;
+  const { program, load, resume, close, prompt, mcp, steering, logins, mode, modes, model, models, effort, efforts } = facts;
   const sessions = [...(load ? ['load'] : []), ...(resume ? ['resume'] : []), ...(close ? ['close'] : [])];
   const rows: readonly (readonly [string, readonly string[]])[] = [
     ['calls itself', program === '' ? [] : [program]],
@@ -86,6 +86,8 @@ function printExamination({ facts, memoryBytes, processes, findings }: Examinati
     ['modes', modes],
     ['model', model === undefined ? [] : [model]],
     ['models', models],
+    ['effort', effort === undefined ? [] : [effort]],
+    ['efforts', efforts],
     ['memory', memoryBytes === undefined ? [] : [`${Math.ceil(memoryBytes / 1024 ** 2)} MiB in ${plural(processes ?? 1, 'process')}`]],
   ];
   print();

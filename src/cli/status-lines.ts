@@ -1,6 +1,6 @@
 /** A status report as lines for people. Pure: what comes from the outside is shortened and escaped. */
 import type { SignalReport, TelemetryStatus } from '../broker/index.ts';
-import type { AgentReport, LeakReport, ProcessReport, RecordingReport, StatusReport, TurnReport } from '../control/index.ts';
+import type { AgentReport, LeakReport, ProcessReport, RecordingReport, RefusedSettingReport, StatusReport, TurnReport } from '../control/index.ts';
 import { shortId } from '../model/index.ts';
 import { toNpub } from '../nostr/index.ts';
 import { ago, plural, safe } from './print.ts';
@@ -31,7 +31,7 @@ function recordingText({ directory, turns, streams, dropped, problem }: Recordin
 }
 
 function agentLines(agent: AgentReport, nowMs: number): readonly string[] {
-  const { name, pubkey, managedBy, stoppedByOwner, controls, upstream, processes, turns, inbox, telemetry, signals, limit } = agent;
+  const { name, pubkey, managedBy, stoppedByOwner, controls, upstream, processes, refusedSettings = [], turns, inbox, telemetry, signals, limit } = agent;
   const { phase, url, attempts, channels, lastError } = upstream;
   const trouble = [
     ...(attempts > 0 ? [plural(attempts, 'failed attempt')] : []),
@@ -48,6 +48,7 @@ function agentLines(agent: AgentReport, nowMs: number): readonly string[] {
     ...(signals === undefined || signals.sent + signals.dropped === 0 ? [] : [row('signals', signalsText(signals))]),
     ...(limit === undefined ? [] : [row('limit', limitText(limit, nowMs))]),
     ...processes.map((process) => row('process', processText(process))),
+    ...refusedSettings.map((refused) => row('not set', refusedText(refused))),
     ...(turns.length === 0 ? [row('turn', 'none in flight')] : turns.map((turn) => row('turn', turnText(turn, nowMs)))),
   ];
 }
@@ -79,6 +80,10 @@ function processText({ pid, state, sessions, lastEnd }: ProcessReport): string {
     plural(sessions, 'session'),
     ...(lastEnd === undefined ? [] : [`last end: ${safe(lastEnd)}`]),
   ].join(', ');
+}
+
+function refusedText({ setting, value, offered }: RefusedSettingReport): string {
+  return safe(`${setting} ${value}; it offers ${offered.length === 0 ? 'none' : offered.join(', ')}`);
 }
 
 function row(label: string, text: string): string {

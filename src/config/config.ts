@@ -98,6 +98,14 @@ export interface AgentConfig {
   readonly idleSleepMs?: number;
   /** With a definition it is the definition's. */
   readonly session: 'channel' | 'thread';
+  /** Turns of a session before a fresh one begins; 0 for no end. */
+  readonly sessionTurns: number;
+  /** After which an unused session is closed; 0 for never. */
+  readonly sessionIdleMs: number;
+  /** Open in one process at once; 1..256. */
+  readonly maxSessions: number;
+  /** What every session is put to, where the agent program offers it. */
+  readonly wished: { readonly model?: string; readonly mode?: string; readonly effort?: string };
   /** 0..10000; 0 gathers nothing. */
   readonly gatherMs: number;
   /** Shorter than `hardTimeoutMs`. */

@@ -15,6 +15,8 @@ import { asTeamId, isPersonaSlug } from '../persona/index.ts';
 /** Bytes of standing text for one agent: a long page, well under what a prompt may hold. */
 export const MAX_INSTRUCTIONS_BYTES = 65_536;
 export const MAX_AGENTS = 64;
+/** No agent offers a longer id to choose. */
+const MAX_SETTING_BYTES = 200;
 export const MAX_HARD_TIMEOUT_MS = 7 * 86_400_000;
 /** NIP-AO: no request waits longer for the owner. */
 export const MAX_ASK_MS = 300_000;
@@ -144,6 +146,12 @@ const agent = closed(
     'lazy-start': yesOrNo.default(false),
     'idle-sleep': durationOrOff(10_000, MAX_HARD_TIMEOUT_MS).optional(),
     session: word(['channel', 'thread']).optional(),
+    'session-turns': count(0, 100_000).default(0),
+    'session-idle': duration(0, MAX_HARD_TIMEOUT_MS).default(3_600_000),
+    'max-sessions': count(1, 256).default(256),
+    model: text('the id of a model', MAX_SETTING_BYTES).optional(),
+    mode: text('the id of a mode', MAX_SETTING_BYTES).optional(),
+    effort: text('the id of a level of effort', MAX_SETTING_BYTES).optional(),
     gather: duration(0, 10_000).default(200),
     'idle-timeout': duration(1_000, MAX_HARD_TIMEOUT_MS).default(DEFAULT_IDLE_MS),
     'hard-timeout': duration(1_000, MAX_HARD_TIMEOUT_MS).default(DEFAULT_HARD_MS),

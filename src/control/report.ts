@@ -54,6 +54,8 @@ export interface AgentReport {
   readonly controls?: { readonly taken: number; readonly ignored: number };
   readonly upstream: UpstreamStatus;
   readonly processes: readonly ProcessReport[];
+  /** Settings of the config that the agent program does not grant, and what it offers in their place. */
+  readonly refusedSettings?: readonly RefusedSettingReport[];
   readonly turns: readonly TurnReport[];
   readonly inbox: InboxCounts;
   /** Absent from a skep that told its owner nothing. */
@@ -71,6 +73,12 @@ export interface ProcessReport {
   readonly state: 'asleep' | 'starting' | 'idle' | 'busy' | 'stopping' | 'backoff' | 'broken';
   readonly sessions: number;
   readonly lastEnd?: string;
+}
+
+export interface RefusedSettingReport {
+  readonly setting: 'model' | 'mode' | 'effort';
+  readonly value: string;
+  readonly offered: readonly string[];
 }
 
 /** A turn in flight. */
@@ -114,6 +122,7 @@ const agent = z.object({
     sessions: whole,
     lastEnd: z.exactOptional(z.string()),
   })),
+  refusedSettings: z.exactOptional(z.array(z.object({ setting: z.enum(['model', 'mode', 'effort']), value: z.string(), offered: z.array(z.string()) }))),
   turns: z.array(z.object({ turnId: z.string(), channelId, sinceMs: whole, events: whole })),
   inbox: z.object({ queued: whole, dispatched: whole, done: whole, dead: whole }),
   telemetry: z.exactOptional(z.object({ sent: whole, waiting: whole, dropped: whole, tooLong: whole, refused: whole })),

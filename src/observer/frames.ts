@@ -39,7 +39,7 @@ export interface Line {
 /** Characters of a line that is no message. */
 const MAX_NOISE = 2_000;
 /** What we ask an agent: rare, and each the frame of what follows. All else an agent could bring about without end. */
-const WEIGHTY: ReadonlySet<string> = new Set(['initialize', 'session/new', 'session/load', 'session/prompt', 'session/cancel']);
+const WEIGHTY: ReadonlySet<string> = new Set(['initialize', 'session/new', 'session/load', 'session/resume', 'session/prompt', 'session/cancel']);
 
 /** How an agent is run. `agentCommand` and `agentArgs` must hold no secret any more. */
 export interface HarnessSetup {
@@ -99,7 +99,7 @@ export function agentInitialized(agentIndex: number, answer: string): Told | und
   return result === undefined ? undefined : { kind: 'agent_initialized', payload: `{"agentIndex":${agentIndex},"initializeResult":${result}}`, rank: 'lifecycle' };
 }
 
-/** From the line that answers `session/new`: what the agent says of its models and modes, as it stands, or null. */
+/** From the line that answers what opens a session: what the agent says of its models and modes, as it stands, or null. */
 export function sessionConfigured(answer: string): Told | undefined {
   const result = member(answer, 'result');
   if (result === undefined) return undefined;

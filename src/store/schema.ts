@@ -169,4 +169,23 @@ export const SUPERVISOR_SCHEMA: Migrations = [
   -- acp: where the program works; NULL of one that an older skep started.
   ALTER TABLE processes ADD COLUMN cwd TEXT
   `,
+  `
+  -- supervisor/sessions: the conversation of a lane that can be gone on with in another process: what it was opened with
+  -- (a digest), what it has read (event ids, one after the other), how often it was tried since its last good turn.
+  CREATE TABLE sessions (
+    agent TEXT NOT NULL,
+    lane TEXT NOT NULL,
+    channel TEXT NOT NULL,
+    session_id TEXT NOT NULL,
+    fingerprint TEXT NOT NULL,
+    in_system INTEGER NOT NULL,
+    turns INTEGER NOT NULL,
+    turn_seq INTEGER NOT NULL,
+    reopenings INTEGER NOT NULL,
+    delivered TEXT NOT NULL,
+    used_at_ms INTEGER NOT NULL,
+    PRIMARY KEY (agent, lane)
+  );
+  CREATE INDEX sessions_used ON sessions (used_at_ms)
+  `,
 ];

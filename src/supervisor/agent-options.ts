@@ -1,6 +1,6 @@
 /** What an agent's driver is given: its settings from the config, and its doors. */
 import type { Dialect } from '../../adapters/index.ts';
-import type { LaunchPlan, Leak } from '../acp/index.ts';
+import type { LaunchPlan, Leak, WishedSettings } from '../acp/index.ts';
 import type { AgentLink, SessionCredential } from '../broker/index.ts';
 import type { Clock, Log, Pubkey, Random } from '../model/index.ts';
 import type { PermissionRule } from '../permission/index.ts';
@@ -17,6 +17,14 @@ export interface AgentOptions {
   readonly version: string;
   readonly gate: GateSettings;
   readonly session: 'channel' | 'thread';
+  /** Turns of a session before a fresh one begins; 0 for no end. */
+  readonly sessionTurns: number;
+  /** A session that no turn has used for this long is closed, where the agent offers that; 0 for never. */
+  readonly sessionIdleMs: number;
+  /** Open in one process at once; the one used longest ago is closed. */
+  readonly maxSessions: number;
+  /** What every session is put to, where the agent offers it. */
+  readonly wished: WishedSettings;
   readonly gatherMs: number;
   readonly idleTimeoutMs: number;
   readonly hardTimeoutMs: number;

@@ -32,6 +32,9 @@ import { Pool } from './pool.ts';
 import { ProviderLimit } from './provider-limit.ts';
 import { NOT_BEGUN } from './settle.ts';
 import type { ProviderWord } from './settle.ts';
+import { IdleSessions } from './sessions/idle.ts';
+import { SessionMemory } from './sessions/memory.ts';
+import { Wishes } from './sessions/wishes.ts';
 import type { SlotChange } from './slot.ts';
 import type { AgentSnapshot } from './snapshot.ts';
 import { runTurn } from './turn.ts';
@@ -59,6 +62,9 @@ export class Agent {
   readonly #limit: ProviderLimit;
   readonly #observation: Observation | undefined;
   readonly #models = new ModelChoices();
+  readonly #memory: SessionMemory;
+  readonly #idle: IdleSessions;
+  readonly #wishes: Wishes;
   readonly #owner: OwnerDesk;
 
   constructor(options: AgentOptions) {
@@ -75,8 +81,13 @@ export class Agent {
     this.#pool = new Pool(options, this.#permissions, (change) => { this.#slotChanged(change); }, this.#observation);
     this.#outage = new Outage(this.#pool);
     this.#limit = new ProviderLimit({ store, link, clock });
+    this.#wishes = new Wishes(options.log, options.name);
+    this.#memory = new SessionMemory({ store, agent: link.pubkey, clock, onFatal: options.onFatal });
+    this.#idle = new IdleSessions({
+      clock: steadyClock, idleMs: options.sessionIdleMs, close: (beforeMs) => this.#pool.closeIdle(beforeMs, this.#flights.lanes()),
+    });
     this.#owner = new OwnerDesk({
-      options: () => this.#options, pool: this.#pool, permissions: this.#permissions, models: this.#models, turnsIn: (channelId) => this.#flights.in(channelId),
+      options: () => this.#options, pool: this.#pool, permissions: this.#permissions, models: this.#models, memory: this.#memory, turnsIn: (channelId) => this.#flights.in(channelId),
       advance: (inputs) => this.#order(inputs), track: (work) => { this.#track(work); }, pump: () => { this.#pump(); },
     });
   }
@@ -102,10 +113,12 @@ export class Agent {
   async stop(graceMs: number): Promise<void> {
     this.#stopping.abort();
     this.#cancelWake?.();
+    this.#idle.close();
     await this.#flights.drain(this.#options.clock, graceMs);
     await this.#pool.stop();
     await Promise.all(this.#running);
     await this.#mailbox.onIdle();
+    await this.#memory.settled();
   }
 
   /** Cuts short what is under way and kills every process: nobody waits any more. */
@@ -121,6 +134,7 @@ export class Agent {
       pubkey: link.pubkey,
       ...(managedBy && { managedBy }),
       processes: this.#pool.snapshot(),
+      ...(this.#wishes.refused.length > 0 && { refusedSettings: this.#wishes.refused.map(({ setting, value, offered }) => ({ setting, value, offered })) }),
       turns: this.#flights.snapshot(),
       inbox: this.#left ?? { ...inboxCounts(this.#inbox.state), ...this.#ended },
       controls: link.controlCounts(),
@@ -271,6 +285,7 @@ export class Agent {
     const watch = this.#observation?.begin(free.index, batch);
     const turn = runTurn({
       options: this.#options, directory: this.#directory, permissions: this.#permissions, flight, models: this.#models, held,
+      memory: this.#memory, isOpen: (sessionId) => this.#pool.hasSession(sessionId), onOpened: (refused) => { this.#wishes.opened(refused); },
       signal: this.#stopping.signal, ...(watch && { watch }),
     });
     const landed = (watch?.through(turn) ?? turn).then((report) => this.#settle(flight, report)).catch((error: unknown) => { this.#options.onFatal(error); })
@@ -288,6 +303,7 @@ export class Agent {
   async #settle(flight: Flight, { ending, outcome, published, provider }: TurnReport): Promise<void> {
     const { random, observe, name: agent, clock } = this.#options;
     const { turnId } = flight.batch;
+    this.#idle.used();
     await this.#mailbox.add(async () => {
       this.#flights.remove(turnId);
       flight.life.release(turnId);

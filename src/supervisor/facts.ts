@@ -6,7 +6,7 @@ import type { Directory } from './directory.ts';
 import { fetchHistory } from './history.ts';
 import type { HistoryPlace } from './history.ts';
 import type { Batch } from './inbox/entry.ts';
-import type { LaneSession } from './life.ts';
+import type { LaneSession } from './sessions/lane-session.ts';
 import { peopleIn } from './turn-input.ts';
 import type { TurnFacts } from './turn-input.ts';
 
@@ -21,18 +21,19 @@ export interface FactSources {
 
 export async function gatherFacts({ link, directory, batch, session, held }: FactSources): Promise<TurnFacts> {
   const { facts: channel } = await directory.channel(batch.channelId);
-  const place = historyPlace(batch, channel?.type === 'dm', held);
-  const history = place === undefined ? undefined : await fetchHistory(link, place);
+  const place = historyPlace(batch, channel?.type === 'dm', held, session);
+  const found = place === undefined ? undefined : await fetchHistory(link, place);
+  const history = found?.is === 'new' ? found.history : undefined;
   const profiles = await directory.profiles([...peopleIn(batch.entries, history), link.pubkey]);
   // A conversation that was asked for and did not come is not "delivered", whatever the session saw before.
-  const historyDelivered = place === undefined && session.goodTurns > 0;
+  const historyDelivered = found === undefined ? session.delivered.size > 0 : found.is === 'delivered';
   return { channel, history, historyDelivered, profiles: profiles.facts };
 }
 
 /** A top-level message in a channel has no conversation behind it; a thread and a direct message have. */
-function historyPlace(batch: Batch, isDm: boolean, without: ReadonlySet<EventId>): HistoryPlace | undefined {
+function historyPlace(batch: Batch, isDm: boolean, without: ReadonlySet<EventId>, { delivered }: LaneSession): HistoryPlace | undefined {
   const last = batch.entries.at(-1) ?? batch.entries[0];
-  if (isDm) return { channelId: batch.channelId, scope: 'dm', without };
+  if (isDm) return { channelId: batch.channelId, scope: 'dm', without, delivered };
   if (threadOf(last.event.tags).at === 'top') return undefined;
-  return { channelId: batch.channelId, scope: 'thread', root: destinationOf(last.event), without };
+  return { channelId: batch.channelId, scope: 'thread', root: destinationOf(last.event), without, delivered };
 }

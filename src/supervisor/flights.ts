@@ -28,6 +28,11 @@ export class Flights {
     return [...this.#flying.values()].flatMap(({ flight }) => (flight.batch.channelId === channelId ? [flight] : []));
   }
 
+  /** The lanes that are in a turn. */
+  lanes(): ReadonlySet<string> {
+    return new Set([...this.#flying.values()].map(({ flight }) => flight.batch.lane));
+  }
+
   cutAllShort(): void {
     for (const { flight } of this.#flying.values()) flight.cutShort('again');
   }

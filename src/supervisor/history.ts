@@ -1,6 +1,7 @@
 /**
- * The earlier messages of a thread or a direct-message channel, for the envelope: the last twelve, oldest first.
- * When the relay does not answer in time there is no history, and the envelope says so.
+ * The earlier messages of a thread or a direct-message channel, for the envelope: of those that the session has not read
+ * the last twelve, oldest first. What is older than all that it has read of the conversation is not shown later, and is
+ * said to be there. When the relay does not answer in time there is no history, and the envelope says so.
  */
 import type { AgentLink } from '../broker/index.ts';
 import type { History } from '../../compiler/index.ts';
@@ -23,23 +24,36 @@ export interface HistoryPlace {
   readonly root?: EventId;
   /** Messages of this turn and of turns to come: what is still to be answered is not history. */
   readonly without: ReadonlySet<EventId>;
+  /** What the session has read. */
+  readonly delivered: { readonly has: (id: EventId) => boolean };
 }
 
+/** `delivered`: the session has read some of the conversation, and nothing in it is new. */
+export type FoundHistory = { readonly is: 'new'; readonly history: History } | { readonly is: 'delivered' | 'unknown' };
+
 /**
- * Undefined when the relay did not answer in full. `total` counts what the relay told, at most `HISTORY_FETCH` of a
- * longer conversation; `truncated` says that some of it is not shown.
+ * Unknown when the relay did not answer in full. `total` counts what the session has not read of what the relay told, at
+ * most `HISTORY_FETCH` of a longer conversation; `truncated` says that some of it is not shown.
  */
-export async function fetchHistory(link: AgentLink, place: HistoryPlace): Promise<History | undefined> {
+export async function fetchHistory(link: AgentLink, place: HistoryPlace): Promise<FoundHistory> {
   const { events, complete } = await link.fetch(filtersOf(place), { timeoutMs: HISTORY_TIMEOUT_MS });
-  if (!complete) return undefined;
+  if (!complete) return { is: 'unknown' };
   const known = new Map(events.filter((event) => belongs(event, place)).map((event) => [event.id, event]));
   const ordered = [...known.values()].sort(oldestFirst);
-  const shown = ordered.slice(-HISTORY_MESSAGES);
+  const isNew = ({ id }: VerifiedEvent): boolean => !place.delivered.has(id);
+  const begun = ordered.findIndex((event) => !isNew(event));
+  const since = ordered.slice(Math.max(0, begun)).filter(isNew);
+  if (begun !== -1 && since.length === 0) return { is: 'delivered' };
+  const shown = since.slice(-HISTORY_MESSAGES);
+  const total = ordered.filter(isNew).length;
   return {
-    scope: place.scope,
-    messages: shown.map(({ id, pubkey, created_at: timestamp, content }) => ({ eventId: id, pubkey, timestamp, content })),
-    total: ordered.length,
-    truncated: ordered.length > shown.length,
+    is: 'new',
+    history: {
+      scope: place.scope,
+      messages: shown.map(({ id, pubkey, created_at: timestamp, content }) => ({ eventId: id, pubkey, timestamp, content })),
+      total,
+      truncated: total > shown.length,
+    },
   };
 }
 

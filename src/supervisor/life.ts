@@ -4,34 +4,23 @@
  */
 import type { AgentProcess } from '../acp/index.ts';
 import type { AgentLink, SessionCredential, TurnBinding } from '../broker/index.ts';
-import type { ChannelId } from '../model/index.ts';
+import type { ChannelId, Milliseconds } from '../model/index.ts';
 import { RecentMap } from './recent-map.ts';
-import type { StandingTexts } from './turn-input.ts';
-
-/** A conversation of the process. `goodTurns` is what makes earlier messages count as delivered. */
-export interface LaneSession {
-  readonly sessionId: string;
-  readonly takesSystemPrompt: boolean;
-  /** What it was told when it was opened, and knows as long as it lasts. */
-  readonly standing: StandingTexts;
-  goodTurns: number;
-  standingSent: boolean;
-}
-
-/** Sessions kept for each process; under the thread policy there is no end of threads. */
-const MAX_SESSIONS = 256;
+import type { LaneSession } from './sessions/lane-session.ts';
 
 export class Life {
   readonly process: AgentProcess;
   readonly #credential: SessionCredential;
   readonly #link: AgentLink;
-  readonly #sessions = new RecentMap<string, LaneSession>(MAX_SESSIONS);
+  readonly #sessions: RecentMap<string, LaneSession>;
   #status: 'idle' | 'busy' | 'ending' | 'over' = 'idle';
   #blamed = false;
   /** The turn that has the process. */
   #holder: string | undefined;
 
-  constructor(process: AgentProcess, credential: SessionCredential, link: AgentLink) {
+  /** `maxSessions`: those it has open at once; under the thread policy there is no end of threads. */
+  constructor(process: AgentProcess, credential: SessionCredential, link: AgentLink, maxSessions: number) {
+    this.#sessions = new RecentMap(maxSessions);
     this.process = process;
     this.#credential = credential;
     this.#link = link;
@@ -72,8 +61,23 @@ export class Life {
     return this.#sessions.entries().filter(([lane]) => lane === channelId || lane.startsWith(`${channelId}/`));
   }
 
+  /** The one used longest ago gives way where there are too many; it may be gone on with later. */
   remember(lane: string, session: LaneSession): void {
-    this.#sessions.set(lane, session);
+    const evicted = this.#sessions.set(lane, session);
+    if (evicted !== undefined) this.process.closeSession(evicted.sessionId);
+  }
+
+  has(sessionId: string): boolean {
+    return this.#sessions.entries().some(([, session]) => session.sessionId === sessionId);
+  }
+
+  /** Closes those that no turn has used since `beforeMs` and none is in, where the agent offers that. Says when the rest was used first. */
+  closeIdle(beforeMs: Milliseconds, busy: ReadonlySet<string>): Milliseconds | undefined {
+    if (!this.process.closesSessions) return undefined;
+    const idle = this.#sessions.entries().filter(([lane]) => !busy.has(lane));
+    const [due, rest] = [idle.filter(([, { usedAtMs }]) => usedAtMs <= beforeMs), idle.filter(([, { usedAtMs }]) => usedAtMs > beforeMs)];
+    for (const [lane] of due) this.forget(lane);
+    return rest.map(([, { usedAtMs }]) => usedAtMs).sort((one, other) => one - other)[0];
   }
 
   forget(lane: string): void {

@@ -46,6 +46,13 @@ export class ModelChoices {
     return this.#seen && routeTo(this.#seen, 'model', modelId) !== undefined;
   }
 
+  /** False where the model that was chosen for the channel is not to be had in a session with these settings, and is in others. */
+  fits(channelId: ChannelId, settings: SessionSettings | undefined): boolean {
+    const choice = this.#choices.get(channelId);
+    if (choice === undefined || currentOf(settings, 'model') === choice.modelId) return true;
+    return (settings !== undefined && routeTo(settings, 'model', choice.modelId) !== undefined) || this.offers(choice.modelId) === false;
+  }
+
   /** Gives the session the model that was chosen for its channel. Not ok: the process is of no use. */
   async apply(channelId: ChannelId, process: AgentProcess, sessionId: string): Promise<Exclude<SettingChange, { readonly code: 'unsupported' }>> {
     const choice = this.#choices.get(channelId);

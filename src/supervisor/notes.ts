@@ -4,6 +4,7 @@
  */
 import type { ChannelId, EventId, Pubkey } from '../model/index.ts';
 import type { GateRefusal } from './gate.ts';
+import type { SessionOrigin } from './sessions/lane-session.ts';
 
 export type Note =
   | { readonly type: 'refused'; readonly agent: string; readonly eventId: EventId; readonly reason: GateRefusal; readonly unanswered: boolean }
@@ -18,6 +19,8 @@ export type Note =
       readonly channelId: ChannelId;
       readonly eventIds: readonly EventId[];
       readonly pid: number;
+      /** How the turn came by its session. */
+      readonly session: SessionOrigin;
       readonly envelopeBytes: number;
       readonly manifestHash: string;
       readonly interrupted: boolean;

@@ -25,6 +25,7 @@ import type { InboxInput } from './inbox/machine.ts';
 import type { ModelChoice, ModelChoices } from './models.ts';
 import type { PermissionDecision, Permissions } from './permissions.ts';
 import type { Pool } from './pool.ts';
+import type { SessionMemory } from './sessions/memory.ts';
 
 /** What of the agent's driver an order may touch. */
 export interface DriverDoors {
@@ -32,6 +33,7 @@ export interface DriverDoors {
   readonly pool: Pool;
   readonly permissions: Pick<Permissions, 'decide'>;
   readonly models: ModelChoices;
+  readonly memory: SessionMemory;
   readonly turnsIn: (channelId: ChannelId) => readonly Flight[];
   /** Steps the inbox; resolves with how many turns were cut short, when that is on disk. */
   readonly advance: (inputs: readonly InboxInput[]) => Promise<number>;
@@ -84,6 +86,7 @@ export class OwnerDesk {
   #rotate(channelId: ChannelId): void {
     const flying = this.#doors.turnsIn(channelId);
     for (const flight of flying) flight.endSession();
+    this.#doors.memory.forgetChannel(channelId);
     this.#doors.pool.forget(channelId, new Set(flying.map(({ batch }) => batch.lane)));
   }
 

@@ -4,7 +4,7 @@
  */
 import { describeEnd } from '../acp/index.ts';
 import { unreachable } from '../model/index.ts';
-import type { ChannelId } from '../model/index.ts';
+import type { ChannelId, Milliseconds } from '../model/index.ts';
 import type { PresenceStatus } from '../broker/index.ts';
 import type { AgentOptions } from './agent-options.ts';
 import type { Life } from './life.ts';
@@ -33,11 +33,11 @@ export class Pool {
   readonly #tellPresence: (status: PresenceStatus | undefined) => void;
 
   constructor(options: AgentOptions, permissions: Permissions, onChange: (change: SlotChange) => void, observation?: Observation) {
-    const { version, link, steadyClock: clock, random, log, store, plan, dialect } = options;
+    const { version, link, steadyClock: clock, random, log, store, plan, dialect, maxSessions } = options;
     const runtime = new RuntimeWatch(options, observation, () => this.#slots.map(({ phase }) => phase));
     this.#runtime = runtime;
     const newSlot = (_: unknown, index: number): Slot => new Slot({
-      version, link, clock, random, log, store, plan, dialect, permission: permissions.desk(index),
+      version, link, clock, random, log, store, plan, dialect, maxSessions, permission: permissions.desk(index),
       ...(options.onLeak && { onLeak: options.onLeak }),
       ...(observation && { tap: (env) => observation.tap(index, env) }),
       onChange: (change) => {
@@ -101,6 +101,15 @@ export class Pool {
   /** The open sessions of a channel, in whatever process. */
   sessionsOf(channelId: ChannelId): readonly { readonly life: Life; readonly sessionId: string }[] {
     return this.#slots.flatMap(({ life }) => life?.lanesOf(channelId).map(([, { sessionId }]) => ({ life, sessionId })) ?? []);
+  }
+
+  hasSession(sessionId: string): boolean {
+    return this.#slots.some(({ life }) => life?.has(sessionId));
+  }
+
+  /** See `Life.closeIdle`. */
+  closeIdle(beforeMs: Milliseconds, busy: ReadonlySet<string>): Milliseconds | undefined {
+    return this.#slots.flatMap(({ life }) => life?.closeIdle(beforeMs, busy) ?? []).sort((one, other) => one - other)[0];
   }
 
   /** The next turn in the channel begins a session of its own; a lane that is in a turn is left to that turn's end. */

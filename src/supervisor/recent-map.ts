@@ -20,12 +20,14 @@ export class RecentMap<Key, Value> {
     return this.#entries.has(key);
   }
 
-  set(key: Key, value: Value): void {
+  /** Returns what had to give way. */
+  set(key: Key, value: Value): Value | undefined {
     this.#entries.delete(key);
     this.#entries.set(key, value);
-    if (this.#entries.size <= this.#maxEntries) return;
-    const oldest = this.#entries.keys().next();
-    if (oldest.done !== true) this.#entries.delete(oldest.value);
+    if (this.#entries.size <= this.#maxEntries) return undefined;
+    const [oldest] = this.#entries;
+    if (oldest !== undefined) this.#entries.delete(oldest[0]);
+    return oldest?.[1];
   }
 
   delete(key: Key): void {

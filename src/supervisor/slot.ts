@@ -22,6 +22,7 @@ export interface SlotOptions {
   readonly store: Store;
   readonly plan: (credential: SessionCredential) => LaunchPlan;
   readonly dialect: Dialect;
+  readonly maxSessions: number;
   readonly permission: OpenPermissionDesk;
   /** What listens to the process that is about to start with that environment. */
   readonly tap?: (env: LaunchPlan['env']) => LineTap;
@@ -138,7 +139,7 @@ export class Slot {
       return;
     }
     const { process } = started;
-    const life = new Life(process, credential, link);
+    const life = new Life(process, credential, link, this.#options.maxSessions);
     this.#step({ type: 'started' });
     this.#life = life;
     onChange({ type: 'started', pid: process.pid, program: process.agentInfo.name });

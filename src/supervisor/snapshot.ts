@@ -1,6 +1,7 @@
 /** What an agent's driver tells about itself for `skep status`. Times in Unix milliseconds. */
 import type { ControlCounts, SignalReport, TelemetryStatus, UpstreamStatus } from '../broker/index.ts';
 import type { ChannelId, Milliseconds, Pubkey } from '../model/index.ts';
+import type { RefusedSetting } from '../acp/index.ts';
 import type { SlotPhase } from './slot.ts';
 
 export interface AgentSnapshot {
@@ -16,6 +17,8 @@ export interface AgentSnapshot {
     readonly sessions: number;
     readonly lastEnd?: string;
   }[];
+  /** Settings that the operator wishes and the agent does not grant; absent where there are none. */
+  readonly refusedSettings?: readonly Pick<RefusedSetting, 'setting' | 'value' | 'offered'>[];
   readonly turns: readonly {
     readonly turnId: string;
     readonly channelId: ChannelId;

@@ -12,7 +12,7 @@ import type { Batch, Entry } from './inbox/entry.ts';
 export interface TurnFacts {
   readonly channel: ChannelFacts | undefined;
   readonly history: History | undefined;
-  /** This session has had a turn that ended well, and nothing was lost on the way to this one. */
+  /** The session has read what went before, and nothing was lost on the way to this turn. */
   readonly historyDelivered: boolean;
   readonly profiles: ReadonlyMap<Pubkey, ProfileFacts>;
 }

@@ -2,17 +2,16 @@
  * One turn, from a batch to its end: gather what the envelope says, compile it, prompt the process, see what was
  * published, say what is left to say. It always reports; a rejection is a bug or a dead disk.
  */
-import type { PromptOutcome, SessionRefused } from '../acp/index.ts';
-import { compileTurn, standingText } from '../../compiler/index.ts';
+import type { PromptOutcome, RefusedSetting, SessionRefused } from '../acp/index.ts';
+import { compileTurn } from '../../compiler/index.ts';
 import type { StandingRole, TurnInput } from '../../compiler/index.ts';
+import { asEventId } from '../model/index.ts';
 import type { EventId } from '../model/index.ts';
 import type { AgentOptions } from './agent-options.ts';
-import { BASE_PROMPT } from './base-prompt.ts';
 import type { Directory } from './directory.ts';
 import { gatherFacts } from './facts.ts';
 import type { Flight } from './flight.ts';
 import type { Ending } from './inbox/machine.ts';
-import type { LaneSession } from './life.ts';
 import { tellMetric } from './metrics.ts';
 import type { ModelChoices } from './models.ts';
 import type { TurnWatch } from './observation.ts';
@@ -20,10 +19,13 @@ import type { Permissions } from './permissions.ts';
 import { decidedPublication } from './publication.ts';
 import { DROPPED, NOT_BEGUN, processFate, providerWord, settle, settleDropped, settleRefused } from './settle.ts';
 import type { ProcessFate, ProviderWord } from './settle.ts';
+import { afterTurn } from './sessions/after-turn.ts';
+import type { LaneSession, SessionOrigin } from './sessions/lane-session.ts';
+import type { SessionMemory } from './sessions/memory.ts';
+import { openSession } from './sessions/opening.ts';
 import { typingPlace } from './signals.ts';
 import { speak } from './speak.ts';
 import { turnInput } from './turn-input.ts';
-import type { StandingTexts } from './turn-input.ts';
 
 export interface TurnWork {
   readonly options: AgentOptions;
@@ -31,6 +33,11 @@ export interface TurnWork {
   readonly permissions: Permissions;
   readonly flight: Flight;
   readonly models: ModelChoices;
+  readonly memory: SessionMemory;
+  /** Whether a process of the agent has the session open. */
+  readonly isOpen: (sessionId: string) => boolean;
+  /** A session was opened; what of the operator's settings it was not granted. */
+  readonly onOpened: (refused: readonly RefusedSetting[]) => void;
   /** Events of the channel that wait for a turn of their own, or are in one. */
   readonly held: ReadonlySet<EventId>;
   /** Tells the owner of the turn. */
@@ -48,29 +55,38 @@ export interface TurnReport {
   readonly provider?: ProviderWord;
 }
 
+/** A prompt that has ended. */
+interface Prompted {
+  readonly session: LaneSession;
+  readonly input: TurnInput;
+  readonly outcome: PromptOutcome;
+  /** It has left us. */
+  readonly sent: boolean;
+}
+
 export async function runTurn(work: TurnWork): Promise<TurnReport> {
   const { options, directory, flight, held, watch } = work;
   const { batch, life } = flight;
-  const opened = await openSession(work, standingOf(options));
+  const opened = await openSession({ ...work, batch, life });
   if (!opened.ok) return notOpened(work, opened);
-  const { session, isNew } = opened;
-  watch?.resolved(session.sessionId, isNew);
+  const { session, origin } = opened;
+  watch?.resolved(session.sessionId, origin === 'new');
   flight.opened();
   const facts = await gatherFacts({ link: options.link, directory, batch, session, held });
   const input = turnInput(batch, facts, session.standing, standingRole(session));
   if (!flight.mayPrompt(session.sessionId)) return { ending: NOT_BEGUN, outcome: 'not begun', published: [] };
   life.bind({ turnId: batch.turnId, channelId: batch.channelId });
   const stopTyping = options.signals?.typing === true ? options.link.typing(typingPlace(batch)) : undefined;
-  const outcome = await prompt(work, session, input).finally(stopTyping);
+  const prompted = await prompt(work, session, input, origin).finally(stopTyping);
   life.bind(undefined);
-  watch?.ended(outcome);
-  const provider = providerWord(outcome);
-  return { ...(await conclude(work, session, input, outcome)), ...(provider && { provider }) };
+  watch?.ended(prompted.outcome);
+  const provider = providerWord(prompted.outcome);
+  return { ...(await conclude(work, prompted)), ...(provider && { provider }) };
 }
 
 async function prompt(
-  { options, permissions, flight, watch }: TurnWork, session: LaneSession, input: TurnInput,
-): Promise<PromptOutcome> {
+  { options, permissions, flight, watch, memory }: TurnWork, session: LaneSession, input: TurnInput, origin: SessionOrigin,
+): Promise<Prompted> {
   const { sessionId } = session;
   const { batch, life: { process } } = flight;
   const output = compileTurn(input);
@@ -81,6 +97,7 @@ async function prompt(
     eventDeltaCount: input.events.length + (input.history?.messages.length ?? 0),
     contextManifest: manifest,
   });
+  let sent = false;
   const outcome = ofOurs(flight, await permissions.during(batch, () => process.prompt({
     sessionId,
     blocks,
@@ -88,47 +105,57 @@ async function prompt(
     idleTimeoutMs: options.idleTimeoutMs,
     hardTimeoutMs: options.hardTimeoutMs,
     onSent: () => {
-      session.standingSent = true;
+      sent = true;
       options.tape?.sent({ turnId: batch.turnId, input, output });
       options.observe({
         type: 'turn_started', agent: options.name, turnId: batch.turnId, channelId: batch.channelId,
-        eventIds: batch.entries.map((entry) => entry.eventId), pid: process.pid,
+        eventIds: batch.entries.map((entry) => entry.eventId), pid: process.pid, session: origin,
         envelopeBytes: Buffer.byteLength(envelope), manifestHash: manifest.hash,
         interrupted: batch.entries.some((entry) => entry.interrupted),
       });
     },
   })));
-  tellMetric({ options, batch, sessionId, outcome, manifest });
-  return outcome;
+  const { usage } = outcome.seen;
+  if (usage !== undefined) memory.count(batch.lane, session, usage.turnSeq, () => { tellMetric({ options, batch, sessionId, outcome, manifest }); });
+  return { session, input, outcome, sent };
 }
 
-async function conclude(work: TurnWork, session: LaneSession, input: TurnInput, outcome: PromptOutcome): Promise<TurnReport> {
+async function conclude(work: TurnWork, prompted: Prompted): Promise<TurnReport> {
   const { options, flight: { batch, slot, life }, signal } = work;
-  if (work.flight.isDropped) return drop(work, outcome);
+  const { input, outcome } = prompted;
+  if (work.flight.isDropped) return drop(work, prompted);
   await dispose(work.flight, processFate(outcome));
   const published = await decidedPublication(options.link, batch, options.clock, signal);
   if (published === undefined) return { outcome: outcome.status, published: [] };
   const { ending, keepSession } = settle(outcome, published.length > 0, options.login);
-  if (outcome.status === 'ended') {
-    slot.ranWell(life);
-    session.goodTurns += 1;
-  }
-  if (!keepSession || work.flight.isLast) life.forget(batch.lane);
+  if (outcome.status === 'ended') slot.ranWell(life);
   const word = outcome.status === 'ended' ? outcome.stopReason : outcome.status;
-  if (published.length > 0) return { ending, outcome: word, published };
   // The owner may have said so while it was looked for what was published.
-  if (isDropped(work.flight)) return { ending, outcome: word, published };
-  const spoken = await speak({ options, batch, input, outcome, signal });
+  const isSaid = published.length > 0 || isDropped(work.flight);
+  const spoken = isSaid ? published : await speak({ options, batch, input, outcome, signal });
+  leaveSession(work, prompted, keepSession, spoken ?? []);
   return spoken === undefined ? { outcome: word, published: [] } : { ending, outcome: word, published: spoken };
 }
 
 /** The owner wants it no more: nothing is said in its name, and what it has published is only told. */
-async function drop({ options, flight }: TurnWork, outcome: PromptOutcome): Promise<TurnReport> {
+async function drop(work: TurnWork, prompted: Prompted): Promise<TurnReport> {
+  const { options, flight } = work;
+  const { outcome } = prompted;
   const { fate, keepSession } = settleDropped(outcome);
   await dispose(flight, fate);
-  if (!keepSession || flight.isLast) flight.life.forget(flight.batch.lane);
   const { events } = await options.link.publishedIn(flight.batch);
+  leaveSession(work, prompted, keepSession, events);
   return { ending: DROPPED, outcome: outcome.status, published: events };
+}
+
+function leaveSession({ options, memory, flight, signal }: TurnWork, { session, input, outcome, sent }: Prompted, isKept: boolean, published: readonly EventId[]): void {
+  const { batch, life, isLast } = flight;
+  // Its ids are those of events that we have fetched.
+  const shown = (input.history?.messages ?? []).map(({ eventId }) => asEventId(eventId)).filter((id) => id !== undefined);
+  afterTurn({
+    life, memory, batch, session, outcome, sent, isKept, isLast, isStopping: signal.aborted, known: [...shown, ...published],
+    maxTurns: options.sessionTurns, now: options.steadyClock.now(),
+  });
 }
 
 /** Asked through a function, because it changes while something is awaited. */
@@ -152,32 +179,6 @@ async function dispose({ life }: Flight, fate: ProcessFate): Promise<void> {
   else await life.retire(fate);
 }
 
-type Opened = { readonly ok: true; readonly session: LaneSession; readonly isNew: boolean } | SessionRefused;
-
-/** The lane's session, or a fresh one, with the model that was chosen for its channel. */
-async function openSession(work: TurnWork, standing: StandingTexts): Promise<Opened> {
-  const { models, flight: { batch, life } } = work;
-  const known = life.session(batch.lane);
-  const opened: Opened = known === undefined ? await freshSession(work, standing) : { ok: true, session: known, isNew: false };
-  if (!opened.ok) return opened;
-  const chosen = await models.apply(batch.channelId, life.process, opened.session.sessionId);
-  return chosen.ok ? opened : chosen;
-}
-
-async function freshSession({ options, models, flight: { batch, life } }: TurnWork, standing: StandingTexts): Promise<Opened> {
-  const { process } = life;
-  const { takesSystemPrompt } = process;
-  const systemPrompt = takesSystemPrompt ? standingText(standing) : '';
-  const opened = await process.newSession({ cwd: options.cwd, ...(systemPrompt === '' ? {} : { systemPrompt }) });
-  if (!opened.ok) return opened;
-  const session: LaneSession = {
-    sessionId: opened.sessionId, takesSystemPrompt: opened.tookSystemPrompt, standing, goodTurns: 0, standingSent: false,
-  };
-  life.remember(batch.lane, session);
-  models.saw(process.settings(opened.sessionId));
-  return { ok: true, session, isNew: true };
-}
-
 async function notOpened({ options, flight: { life, isCutShort }, watch }: TurnWork, refused: SessionRefused): Promise<TurnReport> {
   if (!isCutShort) watch?.refused(refused);
   // A program that does not answer this will not answer the next; another process gets the retry.
@@ -185,10 +186,6 @@ async function notOpened({ options, flight: { life, isCutShort }, watch }: TurnW
   const ending = isCutShort ? NOT_BEGUN : settleRefused(refused, options.login);
   const provider = providerWord(refused);
   return { ending, outcome: `session_${refused.code}`, published: [], ...(provider && { provider }) };
-}
-
-function standingOf({ instructions }: AgentOptions): StandingTexts {
-  return { base: BASE_PROMPT, ...(instructions === undefined ? {} : { system: instructions }) };
 }
 
 function standingRole(session: LaneSession): StandingRole {

@@ -228,7 +228,7 @@ describe('a session', () => {
 
   it('is refused when its id is in use already', async () => {
     const { process: agent, directory } = await start(program('answers-plainly'));
-    expect(await agent.newSession({ cwd: directory })).toEqual({ ok: true, sessionId: 's1', tookSystemPrompt: false, answer: { sessionId: 's1' } });
+    expect(await agent.newSession({ cwd: directory })).toEqual({ ok: true, sessionId: 's1', tookSystemPrompt: false, refused: [], answer: { sessionId: 's1' } });
     expect(await agent.newSession({ cwd: directory })).toMatchObject({
       ok: false,
       code: 'error',

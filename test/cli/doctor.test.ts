@@ -59,6 +59,20 @@ describe('an agent that is well', () => {
     expect(stdout).toMatch(/\n +modes +auto, default\n/);
   });
 
+  it('is told how conversations go on, and what of the wishes of the config it does not grant', async () => {
+    const configOptions = [{ id: 'effort', category: 'thought_level', currentValue: 'low', options: [{ value: 'low' }, { value: 'high' }] }];
+    const directory = playing({ newSession: { modes, configOptions }, sessions: { load: true } });
+    const file = join(directory, 'skep.yaml');
+    writeFileSync(file, readFileSync(file, 'utf8').replace(/ \}\n$/, ', mode: default, effort: ultra, model: large }\n'));
+    const { code, findings } = await doctor(directory, 'helper');
+    expect(findings).toContainEqual({ about: 'after its end', is: 'ok', what: 'conversations are gone on with by session/load, as it says' });
+    expect(findings).toContainEqual({ about: 'mode', is: 'ok', what: 'default' });
+    expect(findings).toContainEqual({ about: 'effort', is: 'problem', what: 'ultra is not set: the agent does not offer that effort', mend: 'one of low, high' });
+    expect(findings).toContainEqual({ about: 'model', is: 'problem', what: 'large is not set: the agent does not offer that model', mend: 'leave model out: it offers none' });
+    expect(code).toBe(1);
+    expect((await runSkep(['doctor', 'helper'], directory)).stdout).toMatch(/\n +efforts +low, high\n/);
+  });
+
   it('is ended with everything that it has started', async () => {
     const directory = temporaryDirectory();
     const program = join(directory, 'starts-a-child.mjs');

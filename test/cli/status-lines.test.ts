@@ -24,6 +24,8 @@ it('tells everything of a report, one line a thing', () => {
     '  limit    the provider of its model takes no more requests, met 3 times; tried again in 3 min',
     '  process  4711 busy, 2 sessions',
     '  process  backoff, 0 sessions, last end: exited with 1',
+    '  not set  effort ultra; it offers low, high',
+    '  not set  model huge; it offers none',
     '  turn     t-1 in 6a3f3d52, 3 events, for 11 s',
   ]);
 });

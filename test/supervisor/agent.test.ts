@@ -121,7 +121,8 @@ describe('a session', () => {
 
 describe('what the agent is told', () => {
   it('leaves out of the history what is still to be answered, and has it once it was', async () => {
-    const bench = openBench({ script: { rules: [{ match: 'root', do: [{ wait: 'go' }, { say: 'held' }] }, { do: [{ say: '{{prompt}}' }] }] } });
+    // Each turn is in a session of its own, which has read nothing.
+    const bench = openBench({ sessionTurns: 1, script: { rules: [{ match: 'root', do: [{ wait: 'go' }, { say: 'held' }] }, { do: [{ say: '{{prompt}}' }] }] } });
     const root = message({ at: 1, content: 'the root' });
     const mine = message({ at: 2, content: 'my question', tags: inThread(root.id) });
     const theirs = message({ at: 3, by: friend, content: 'another question', tags: inThread(root.id) });

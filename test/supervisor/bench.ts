@@ -24,8 +24,12 @@ import { HeldStore } from './held-store.ts';
 import { agent, channel, owner } from './people.ts';
 
 /** `link` and `store` are those of an earlier bench, for a new start on what it left. */
-export interface BenchOptions
-  extends Partial<Pick<AgentOptions, 'session' | 'processes' | 'gatherMs' | 'observation' | 'signals' | 'rest' | 'idleTimeoutMs' | 'log' | 'dialect' | 'login'>> {
+export interface BenchOptions extends Partial<Pick<
+  AgentOptions,
+  'session' | 'processes' | 'gatherMs' | 'observation' | 'signals' | 'rest' | 'idleTimeoutMs' | 'log' | 'dialect' | 'login' | 'instructions' | 'wished' | 'sessionTurns' | 'sessionIdleMs' | 'maxSessions'
+>> {
+  /** Of an earlier bench: what its processes have written is there. */
+  readonly directory?: string;
   readonly script?: Script;
   readonly store?: HeldStore;
   readonly stored?: readonly VerifiedEvent[];
@@ -68,22 +72,24 @@ export class Bench {
   shutdowns = 0;
   /** The program that the next process runs. */
   command = process.execPath;
-  readonly #directory = temporaryDirectory();
+  readonly directory: string;
 
-  constructor({ script = { rules: [{ do: [{ say: 'answer' }] }] }, store, stored, publications, log = silentLog, ...more }: BenchOptions) {
+  constructor({ script = { rules: [{ do: [{ say: 'answer' }] }] }, store, directory, stored, publications, log = silentLog, ...more }: BenchOptions) {
+    this.directory = directory ?? temporaryDirectory();
     this.store = store ?? openStore();
     this.link = fakeLink(stored);
     if (publications !== undefined) this.link.publications.splice(0, 1, ...publications);
-    mkdirSync(join(this.#directory, 'gates'));
+    mkdirSync(join(this.directory, 'gates'), { recursive: true });
     this.play(script);
     this.agent = new Agent({
       name: 'helper', version: '0.0.0', session: 'channel', gatherMs: 0, idleTimeoutMs: IDLE_MS, hardTimeoutMs: HARD_MS, processes: 1,
+      sessionTurns: 0, sessionIdleMs: 0, maxSessions: 256, wished: {},
       gate: { agent: agent.pubkey, owner: owner.pubkey, respondTo: 'anyone', allowlist: new Set(), subscribe: 'mentions' },
-      cwd: this.#directory, dialect: { standing: 'capability', usage: USAGE_BY_LOOKING }, permission: { policy: 'reject', askMs: 300_000 }, ownAgents: new Map(), ...more,
+      cwd: this.directory, dialect: { standing: 'capability', usage: USAGE_BY_LOOKING }, permission: { policy: 'reject', askMs: 300_000 }, ownAgents: new Map(), ...more,
       link: this.link, store: this.store, clock: this.clock, steadyClock: this.clock, random: counting(), log,
       plan: () => ({
-        agentName: 'helper', command: this.command, args: [scriptedModule(), join(this.#directory, 'script.json')],
-        cwd: this.#directory, env: childEnvironment({ parent: { PATH: process.env['PATH'] }, extra: {} }),
+        agentName: 'helper', command: this.command, args: [scriptedModule(), join(this.directory, 'script.json')],
+        cwd: this.directory, env: childEnvironment({ parent: { PATH: process.env['PATH'] }, extra: {} }),
       }),
       observe: (note) => { this.notes.push(note); },
       onFatal: (error) => { this.fatal.push(error); },
@@ -93,11 +99,11 @@ export class Bench {
 
   /** What processes that start from now on play. */
   play(script: Script): void {
-    writeFileSync(join(this.#directory, 'script.json'), JSON.stringify({ v: 1, gates: 'gates', ...script }));
+    writeFileSync(join(this.directory, 'script.json'), JSON.stringify({ v: 1, gates: 'gates', ...script }));
   }
 
   openGate(name: string): void {
-    writeFileSync(join(this.#directory, 'gates', name), '');
+    writeFileSync(join(this.directory, 'gates', name), '');
   }
 
   /** Resolves when the message is on disk, or was refused. */

@@ -8,7 +8,7 @@ import { join, resolve } from 'node:path';
 import { commandLine, recognizeAdapter } from '../../../adapters/index.ts';
 import type { AdapterProfile } from '../../../adapters/index.ts';
 import { childEnvironment, ENV_PROCESS, findProgram, startAgent } from '../../acp/index.ts';
-import type { AgentProcess, LaunchPlan, SessionStarted } from '../../acp/index.ts';
+import type { AgentProcess, LaunchPlan, SessionStarted, WishedSettings } from '../../acp/index.ts';
 import { silentLog } from '../../model/index.ts';
 import { answerAtOnce } from '../../permission/index.ts';
 import { steadyClock, systemRandom } from '../../system/index.ts';
@@ -29,6 +29,8 @@ export interface Patient {
   readonly env: Readonly<Record<string, string>>;
   /** What the agent's relative paths are seen from. */
   readonly cwd: string;
+  /** What the config wants every session to be put to. */
+  readonly wished?: WishedSettings;
 }
 
 export interface Examination {
@@ -43,7 +45,7 @@ export interface Examination {
 
 const STANDING = 'You are being looked at by skep doctor. Nobody will prompt you.';
 
-export async function examine({ name, adapter, args, env, cwd }: Patient, signal?: AbortSignal): Promise<Examination> {
+export async function examine({ name, adapter, args, env, cwd, wished = {} }: Patient, signal?: AbortSignal): Promise<Examination> {
   const line = commandLine(adapter, process.execPath, args);
   const environment = childEnvironment({ parent: process.env, extra: { ...adapter.environment, ...env }, own: { [ENV_PROCESS]: mark() } });
   const program = findProgram({ command: line.command, cwd, env: environment });
@@ -60,7 +62,7 @@ export async function examine({ name, adapter, args, env, cwd }: Patient, signal
     if (!started.ok) return { patient: name, findings: [...before, notStarted(started.end, adapter)] };
     const startMs = steadyClock.now() - begunMs;
     try {
-      return await look({ name, adapter, process: started.process, directory, startMs, before });
+      return await look({ name, adapter, wished, process: started.process, directory, startMs, before });
     } finally {
       await started.process.stop();
     }
@@ -82,15 +84,16 @@ function mark(): string {
 interface Looking {
   readonly name: string;
   readonly adapter: AdapterProfile;
+  readonly wished: WishedSettings;
   readonly process: AgentProcess;
   readonly directory: string;
   readonly startMs: number;
   readonly before: readonly Finding[];
 }
 
-async function look({ name, adapter, process: agent, directory, startMs, before }: Looking): Promise<Examination> {
+async function look({ name, adapter, wished, process: agent, directory, startMs, before }: Looking): Promise<Examination> {
   const begunMs = steadyClock.now();
-  const session = await agent.newSession({ cwd: directory, ...(agent.takesSystemPrompt && { systemPrompt: STANDING }) });
+  const session = await agent.newSession({ cwd: directory, wished, ...(agent.takesSystemPrompt && { systemPrompt: STANDING }) });
   const sessionMs = steadyClock.now() - begunMs;
   const memory = await memoryOfTree(agent.pid);
   const facts = readFacts(agent.initialized, session.ok ? session.answer : undefined);
@@ -100,18 +103,39 @@ async function look({ name, adapter, process: agent, directory, startMs, before 
     findings: [
       ...before,
       ok('start', `answered initialize after ${startMs} ms`),
-      ...(session.ok ? opened(session, facts, adapter, sessionMs) : [noSession(session, adapter)]),
+      ...(session.ok ? opened(session, facts, { adapter, wished }, sessionMs) : [noSession(session, adapter)]),
       ...kinship(adapter, agent),
     ],
   };
 }
 
-function opened(session: Extract<SessionStarted, { readonly ok: true }>, facts: Facts, adapter: AdapterProfile, sessionMs: number): readonly Finding[] {
+function opened(
+  session: Extract<SessionStarted, { readonly ok: true }>, facts: Facts, { adapter, wished }: Pick<Looking, 'adapter' | 'wished'>, sessionMs: number,
+): readonly Finding[] {
   return [
     ok('session', `opened after ${sessionMs} ms`),
     ok('instructions', session.tookSystemPrompt ? `in the system role, ${wayOf(facts, adapter)}` : 'before the first prompt of each session'),
-    asking(facts, adapter),
+    wished.mode === undefined ? asking(facts, adapter) : hint('permission', `the config puts each session into the mode ${wished.mode}: it asks as that does`, 'leave mode out, and skep takes the one in which it asks, where one is known'),
+    afterwards(facts),
+    ...settingsOf(wished, session),
   ];
+}
+
+/** Whether its conversations outlive a process of it. */
+function afterwards({ load, resume }: Facts): Finding {
+  const way = resume ? 'session/resume' : load ? 'session/load' : undefined;
+  return ok('after its end', way === undefined ? 'each conversation begins anew, and is given its context again' : `conversations are gone on with by ${way}, as it says`);
+}
+
+function settingsOf(wished: WishedSettings, { refused }: Extract<SessionStarted, { readonly ok: true }>): readonly Finding[] {
+  return (['model', 'mode', 'effort'] as const).flatMap((setting) => {
+    const value = wished[setting];
+    if (value === undefined) return [];
+    const no = refused.find((one) => one.setting === setting);
+    if (no === undefined) return [ok(setting, value)];
+    const mend = no.offered.length === 0 ? `leave ${setting} out: it offers none` : `one of ${no.offered.join(', ')}`;
+    return [problem(setting, `${value} is not set: ${no.detail}`, mend)];
+  });
 }
 
 function wayOf({ systemPrompt }: Facts, { dialect }: AdapterProfile): string {

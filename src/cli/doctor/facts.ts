@@ -16,6 +16,8 @@ export interface Facts {
   readonly modes: readonly string[];
   readonly model?: string;
   readonly models: readonly string[];
+  readonly effort?: string;
+  readonly efforts: readonly string[];
 }
 
 export function readFacts(initialized: unknown, session: unknown): Facts {
@@ -26,6 +28,7 @@ export function readFacts(initialized: unknown, session: unknown): Facts {
   const { modes, models } = members(session);
   const mode = choices(session, 'mode', members(modes)['availableModes'], 'id', members(modes)['currentModeId']);
   const model = choices(session, 'model', members(models)['availableModels'], 'modelId', members(models)['currentModelId']);
+  const effort = choices(session, 'thought_level', undefined, '', undefined);
   return {
     program: [name, version].filter((word) => typeof word === 'string' && word !== '').join(' '),
     load: loadSession === true,
@@ -40,6 +43,8 @@ export function readFacts(initialized: unknown, session: unknown): Facts {
     modes: mode.all,
     ...(model.current === undefined ? {} : { model: model.current }),
     models: model.all,
+    ...(effort.current === undefined ? {} : { effort: effort.current }),
+    efforts: effort.all,
   };
 }
 

@@ -27,7 +27,7 @@ describe('what an agent tells', () => {
 
   it.each([[undefined, undefined], [null, 7], [[], 'x'], [{ agentInfo: 7, agentCapabilities: [] }, { modes: null, configOptions: {} }]])('%j and %j tell nothing', (initialized, session) => {
     expect(readFacts(initialized, session)).toEqual({
-      program: '', load: false, resume: false, close: false, systemPrompt: false, prompt: [], mcp: [], steering: false, logins: [], modes: [], models: [],
+      program: '', load: false, resume: false, close: false, systemPrompt: false, prompt: [], mcp: [], steering: false, logins: [], modes: [], models: [], efforts: [],
     });
   });
 });
