@@ -34,10 +34,11 @@ export function compileTurn(input: TurnInput): CompiledTurn {
   const envelope = envelopeOf(parts);
   // Standing layers are in the manifest whatever the role: the session has read them, now or before.
   const manifest = manifestOf(turnLayers(turn, parts));
-  return { v: 1, ...place(turn, envelope), envelope, manifest };
+  return { v: 1, ...placed(turn, envelope), envelope, manifest };
 }
 
-function place({ standing = {}, standingRole }: TurnInput, envelope: string): Pick<CompiledTurn, 'system' | 'blocks'> {
+/** The standing text and the envelope, each where the adapter takes it. All of it is well-formed. */
+export function placed({ standing = {}, standingRole }: Pick<TurnInput, 'standing' | 'standingRole'>, envelope: string): Pick<CompiledTurn, 'system' | 'blocks'> {
   switch (standingRole) {
     case 'system': {
       const system = renderStanding(standing);

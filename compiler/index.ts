@@ -9,6 +9,8 @@ export type { JsonParsed } from './json-text.ts';
 export type { TurnRefusal } from './refusal.ts';
 export { compileTurn } from './compile.ts';
 export type { CompiledTurn } from './compile.ts';
+export { compileOperatorTurn } from './operator.ts';
+export type { OperatorTurnInput } from './operator.ts';
 export { accountForLines } from './account.ts';
 export type { LineAccount, LineRun } from './account.ts';
 export { turnRoute } from './routing.ts';

@@ -9,6 +9,7 @@ import { attempt } from './refusal.ts';
 import type { TurnRefusal } from './refusal.ts';
 import { arrayOf, closed, flag, mapOf, oneOf, optional, text, textWhere, whole } from './shape.ts';
 import { isBlank } from './text.ts';
+import type { OperatorTurnInput } from './operator.ts';
 import type {
   Channel, History, HistoryMessage, Interrupted, Profile, Standing, TriggeredEvent, TurnEvent, TurnInput,
 } from './turn.ts';
@@ -84,6 +85,15 @@ export const turnInput = closed<TurnInput>({
   historyDelivered: optional(flag),
   // Looked up by the lowercase pubkey, so a name in upper case could never be found.
   profiles: optional(mapOf((name) => HEX_64.test(name), HEX_64_EXPECTED, profile)),
+  standing: optional(standing),
+  standingRole: oneOf('system', 'prompt', 'sent'),
+});
+
+/** An operator turn; see `OperatorTurnInput`. */
+export const operatorTurn = closed<OperatorTurnInput>({
+  v: oneOf(1),
+  source: oneOf('heartbeat', 'initial'),
+  prompt: textWhere((value) => !isBlank(value), 'a text that is not blank'),
   standing: optional(standing),
   standingRole: oneOf('system', 'prompt', 'sent'),
 });

@@ -28,6 +28,8 @@ const KINDS = {
   dmHistory: kind([6, 'recent_thread_delta', 'dm', 'relay_events', 'evidence', 'current']),
   interrupted: kind([6, 'interrupted_turn', 'thread', 'cancelled_events', 'evidence', 'current']),
   instruction: kind([7, 'current_instruction', 'turn', 'nostr_event', 'authoritative', 'current']),
+  heartbeat: kind([7, 'current_instruction', 'turn', 'heartbeat_prompt', 'instructions', 'configured']),
+  initial: kind([7, 'current_instruction', 'turn', 'initial_prompt', 'instructions', 'configured']),
   delivery: kind([8, 'delivery_contract', 'turn', 'buzz_routing', 'routing_constraint', 'current']),
   steer: kind([8, 'steer_delivery_contract', 'turn', 'steer_framing', 'routing_constraint', 'current']),
 } as const;
@@ -36,9 +38,7 @@ const KINDS = {
 export function turnLayers(input: TurnInput, parts: EnvelopeParts): readonly Layer[] {
   const { standing = {}, history } = input;
   return present([
-    standingLayer(KINDS.base, standing.base),
-    layerOf(KINDS.guidance, guidanceOf(standing)),
-    standingLayer(KINDS.memory, standing.coreMemory),
+    ...guidanceLayers(standing),
     parts.channel && layerOf(KINDS.channel, parts.channel.text, { truncated: parts.channel.truncated }),
     standingLayer(KINDS.canvas, standing.channelCanvas),
     layerOf(KINDS.status, parts.status),
@@ -46,6 +46,27 @@ export function turnLayers(input: TurnInput, parts: EnvelopeParts): readonly Lay
     layerOf(KINDS.interrupted, parts.interrupted ?? ''),
     ...messageLayers(input.events, parts),
   ]);
+}
+
+/** The layers of a turn that no message asked for. */
+export function operatorLayers(
+  { standing, source, status, instruction }: { readonly standing: Standing; readonly source: 'heartbeat' | 'initial'; readonly status: string; readonly instruction: string },
+): readonly Layer[] {
+  return present([
+    ...guidanceLayers(standing),
+    standingLayer(KINDS.canvas, standing.channelCanvas),
+    layerOf(KINDS.status, status),
+    layerOf(KINDS[source], instruction),
+  ]);
+}
+
+/** What the agent is told of itself, whatever the turn is about. */
+function guidanceLayers(standing: Standing): readonly (Layer | undefined)[] {
+  return [
+    standingLayer(KINDS.base, standing.base),
+    layerOf(KINDS.guidance, guidanceOf(standing)),
+    standingLayer(KINDS.memory, standing.coreMemory),
+  ];
 }
 
 /** The layers of a steer: what it shows the agent, which is no ambient and no standing text. */

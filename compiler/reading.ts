@@ -11,7 +11,7 @@ import type { Reader } from './shape.ts';
 export { refuse } from './refusal.ts';
 export { arrayOf, closed, flag, oneOf, optional, text, textWhere, whole } from './shape.ts';
 export type { Reader } from './shape.ts';
-export { hex64, turnEvent, turnInput, uuid } from './input.ts';
+export { hex64, operatorTurn, turnEvent, turnInput, uuid } from './input.ts';
 
 export type Read<T> = { readonly ok: true; readonly value: T } | TurnRefusal;
 

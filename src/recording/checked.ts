@@ -3,18 +3,18 @@
  * not replay as it happened is not written, and where it differs is told: that is a bug of ours.
  */
 import { setImmediate } from 'node:timers/promises';
-import { compileTurn } from '../../compiler/index.ts';
-import { readFixture, replayStream, streamFixtureText, turnFixtureText } from '../replay/index.ts';
+import { compileOperatorTurn, compileTurn } from '../../compiler/index.ts';
+import { operatorFixtureText, readFixture, replayStream, streamFixtureText, turnFixtureText } from '../replay/index.ts';
 import type { StreamFixture, StreamSettings } from '../replay/index.ts';
-import type { SentTurn } from '../supervisor/index.ts';
+import type { SentOperatorTurn, SentTurn } from '../supervisor/index.ts';
 import type { Episode } from './episode.ts';
 import { holdsSecret } from './secrets.ts';
 import type { KnownSecrets } from './secrets.ts';
-import { toldInStream, toldInTurn } from './texts.ts';
+import { toldInOperatorTurn, toldInStream, toldInTurn } from './texts.ts';
 
 export type Checked =
   | { readonly is: 'fixture'; readonly kind: 'turn' | 'stream'; readonly text: string }
-  /** The event names the turn or the stream to whoever looks for it. */
+  /** The event names the turn or the stream to whoever looks for it; '' for a turn that no message asked for. */
   | { readonly is: 'secret'; readonly kind: 'turn' | 'stream'; readonly eventId: string }
   /** The clock was set back: its times mean nothing. */
   | { readonly is: 'untimed' }
@@ -39,6 +39,15 @@ export async function checkTurn({ input, output }: SentTurn, secrecy: Secrecy): 
   const read = readFixture(text);
   if (!read.ok) return { is: 'different', kind: 'turn', path: read.path };
   const isSame = read.value.is === 'turn' && JSON.stringify(compileTurn(read.value.turn.input)) === JSON.stringify(output);
+  return isSame ? { is: 'fixture', kind: 'turn', text } : { is: 'different', kind: 'turn', path: 'output' };
+}
+
+export async function checkOperatorTurn({ input, output }: SentOperatorTurn, { known, people }: Secrecy): Promise<Checked> {
+  if (await holdsSecret(toldInOperatorTurn(input), people, known)) return { is: 'secret', kind: 'turn', eventId: '' };
+  const text = operatorFixtureText({ provenance: PROVENANCE, operator: input, output });
+  const read = readFixture(text);
+  if (!read.ok) return { is: 'different', kind: 'turn', path: read.path };
+  const isSame = read.value.is === 'operator' && JSON.stringify(compileOperatorTurn(read.value.turn.operator)) === JSON.stringify(output);
   return isSame ? { is: 'fixture', kind: 'turn', text } : { is: 'different', kind: 'turn', path: 'output' };
 }
 

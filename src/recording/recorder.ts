@@ -9,7 +9,7 @@ import { errorCode, unreachable, within } from '../model/index.ts';
 import type { Clock, Log } from '../model/index.ts';
 import type { StreamSettings } from '../replay/index.ts';
 import type { Tape } from '../supervisor/index.ts';
-import { checkEpisode, checkTurn } from './checked.ts';
+import { checkEpisode, checkOperatorTurn, checkTurn } from './checked.ts';
 import type { Checked, Secrecy } from './checked.ts';
 import { KnownSecrets } from './secrets.ts';
 import { contentName, isThere, putFile } from './shelf.ts';
@@ -78,6 +78,7 @@ export class Recorder {
   tapeOf(settings: StreamSettings): Tape {
     const tape = new AgentTape({
       turn: (turn) => { this.#enqueue(() => checkTurn(turn, this.#secrecy)); },
+      operatorTurn: (turn) => { this.#enqueue(() => checkOperatorTurn(turn, this.#secrecy)); },
       episode: (episode) => { this.#enqueue(() => checkEpisode(episode, settings, this.#secrecy)); },
     });
     this.#tapes.push(tape);
@@ -133,7 +134,7 @@ export class Recorder {
     this.#counts.dropped += 1;
     switch (checked.is) {
       case 'secret':
-        return log.warn(`a ${checked.kind} is not recorded: it holds what looks like a secret`, { eventId: checked.eventId });
+        return log.warn(`a ${checked.kind} is not recorded: it holds what looks like a secret`, checked.eventId === '' ? {} : { eventId: checked.eventId });
       case 'untimed':
         return log.warn('a stream is not recorded: the clock was set back meanwhile');
       case 'different':

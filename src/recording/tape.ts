@@ -9,12 +9,13 @@
  */
 import { unreachable } from '../model/index.ts';
 import type { EventId } from '../model/index.ts';
-import type { Arrival, InboxMove, SentTurn, Tape } from '../supervisor/index.ts';
+import type { Arrival, InboxMove, SentOperatorTurn, SentTurn, Tape } from '../supervisor/index.ts';
 import { Episode } from './episode.ts';
 
 /** Where complete pieces go; each call returns at once. */
 export interface TapeEnd {
   readonly turn: (turn: SentTurn) => void;
+  readonly operatorTurn: (turn: SentOperatorTurn) => void;
   readonly episode: (episode: Episode) => void;
 }
 
@@ -71,6 +72,10 @@ export class AgentTape implements Tape {
 
   readonly sent = (turn: SentTurn): void => {
     this.#turns.set(turn.turnId, turn);
+  };
+
+  readonly prompted = (turn: SentOperatorTurn): void => {
+    this.#end.operatorTurn(turn);
   };
 
   /** Hands on what is open: nothing more will happen. */

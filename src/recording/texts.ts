@@ -1,5 +1,5 @@
 /** Every text of a fixture that came from outside, and every pubkey it names: what a secret is looked for in, and whose. */
-import type { TurnEvent, TurnInput } from '../../compiler/index.ts';
+import type { OperatorTurnInput, TurnEvent, TurnInput } from '../../compiler/index.ts';
 import type { StreamFixture } from '../replay/index.ts';
 
 export interface Told {
@@ -19,6 +19,11 @@ export function toldInTurn(input: TurnInput): Told {
     ],
     people: new Set([...all.flatMap(peopleOf), ...messages.map(({ pubkey }) => pubkey), ...Object.keys(profiles)]),
   };
+}
+
+/** It names nobody. */
+export function toldInOperatorTurn({ prompt, standing = {} }: OperatorTurnInput): readonly string[] {
+  return [prompt, ...Object.values<string>({ ...standing })];
 }
 
 export function toldInStream({ settings, steps }: Pick<StreamFixture, 'settings' | 'steps'>): Told {

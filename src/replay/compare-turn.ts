@@ -4,8 +4,7 @@
  * in: a recorded output, a turn. out: differences, from the layers to the texts; none when all is the same.
  */
 import { hash } from 'node:crypto';
-import { accountForLines } from '../../compiler/index.ts';
-import type { CompiledTurn, Layer, LineRun, Manifest, TurnInput } from '../../compiler/index.ts';
+import type { CompiledTurn, Layer, LineAccount, LineRun, Manifest } from '../../compiler/index.ts';
 import { firstDifference, unifiedDiff } from './difference.ts';
 import type { ChangedMember, DifferenceKind } from './difference.ts';
 
@@ -16,10 +15,11 @@ const MEMBERS = [
   'order', 'layer', 'scope', 'source', 'version', 'authority', 'freshness', 'estimatedTokens', 'truncated',
 ] as const satisfies readonly (keyof Layer)[];
 
-export function turnDifferences(recorded: CompiledTurn, now: CompiledTurn, input: TurnInput): readonly Found[] {
+/** `account` says which layer each line of the texts of today is of; asked only where one differs. */
+export function turnDifferences(recorded: CompiledTurn, now: CompiledTurn, account: () => LineAccount): readonly Found[] {
   const hashes = hashDifferences(recorded.manifest, now.manifest);
   if (hashes.length === 0 && JSON.stringify(recorded) === JSON.stringify(now)) return [];
-  const found = [...layerDifferences(recorded.manifest.layers, now.manifest.layers), ...hashes, ...textDifferences(recorded, now, input)];
+  const found = [...layerDifferences(recorded.manifest.layers, now.manifest.layers), ...hashes, ...textDifferences(recorded, now, account())];
   if (found.length > 0) return found;
   // Nothing above saw it, and still it is not the same: no difference is ever passed over.
   return [{ at: 'output', is: 'value', recorded: JSON.stringify(recorded), now: JSON.stringify(now) }];
@@ -64,8 +64,7 @@ function hashOf(layers: readonly Layer[]): string {
   return `sha256:${hash('sha256', `[${rows.join(',')}]`, 'hex')}`;
 }
 
-function textDifferences(recorded: CompiledTurn, now: CompiledTurn, input: TurnInput): readonly Found[] {
-  const account = accountForLines(input);
+function textDifferences(recorded: CompiledTurn, now: CompiledTurn, account: LineAccount): readonly Found[] {
   const found = [
     ...textDifference('output.system', recorded.system, now.system, account.standing),
     ...textDifference('output.envelope', recorded.envelope, now.envelope, account.envelope),

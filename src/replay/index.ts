@@ -5,8 +5,8 @@
  */
 export { fixtureText, readFixture } from './fixture.ts';
 export type { Fixture } from './fixture.ts';
-export { turnFixtureText } from './turn-fixture.ts';
-export type { TurnFixture } from './turn-fixture.ts';
+export { operatorFixtureText, turnFixtureText } from './turn-fixture.ts';
+export type { OperatorFixture, TurnFixture } from './turn-fixture.ts';
 export { streamFixtureText } from './stream-fixture.ts';
 export type { Sighting, StreamFixture, StreamSettings, StreamStep } from './stream-fixture.ts';
 export { replayStream } from './stream.ts';

@@ -2,7 +2,8 @@
  * One fixture replayed: read, verified, compiled or run, and compared with what was recorded.
  * in: a file. out: the same, different (and how to bless it), or broken.
  */
-import { compileTurn, lineOfPath } from '../../compiler/index.ts';
+import { accountForLines, compileOperatorTurn, compileTurn, lineOfPath } from '../../compiler/index.ts';
+import { unreachable } from '../model/index.ts';
 import { bless } from './bless.ts';
 import type { Blessing } from './bless.ts';
 import { streamDifferences } from './compare-stream.ts';
@@ -14,7 +15,7 @@ import { loadFixture } from './load.ts';
 import type { Broken } from './load.ts';
 import { replayStream } from './stream.ts';
 import type { StreamFixture } from './stream-fixture.ts';
-import type { TurnFixture } from './turn-fixture.ts';
+import type { OperatorFixture, TurnFixture } from './turn-fixture.ts';
 
 export type Outcome =
   | { readonly is: 'same'; readonly file: string; readonly fixture: Fixture['is'] }
@@ -39,7 +40,7 @@ export async function replayFile(file: string, { update }: ReplayOptions): Promi
   if (loaded.is === 'broken') return loaded;
   const { fixture, source } = loaded;
   if (!isComplete(fixture) && !update) {
-    const member = fixture.is === 'turn' ? 'output' : 'expected';
+    const member = fixture.is === 'stream' ? 'expected' : 'output';
     return { is: 'broken', file, line: 1, path: member, what: 'expected what was recorded, found nothing; --update records it' };
   }
   const { found, blessing } = await compare(fixture);
@@ -57,17 +58,39 @@ interface Compared {
 
 async function compare(fixture: Fixture): Promise<Compared> {
   try {
-    return fixture.is === 'turn' ? compareTurn(fixture.turn) : await compareStream(fixture.stream);
+    return await compareWith(fixture);
   } catch (error) {
     // The code under test broke: the fixture has found what it is there to find.
     const message = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
-    return { found: [{ at: fixture.is === 'turn' ? 'input' : 'steps', is: 'thrown', message }] };
+    return { found: [{ at: GIVEN[fixture.is], is: 'thrown', message }] };
+  }
+}
+
+/** The member that holds what is run. */
+const GIVEN: Readonly<Record<Fixture['is'], string>> = { turn: 'input', operator: 'operator', stream: 'steps' };
+
+function compareWith(fixture: Fixture): Compared | Promise<Compared> {
+  switch (fixture.is) {
+    case 'turn':
+      return compareTurn(fixture.turn);
+    case 'operator':
+      return compareOperatorTurn(fixture.turn);
+    case 'stream':
+      return compareStream(fixture.stream);
+    default:
+      return unreachable(fixture);
   }
 }
 
 function compareTurn({ input, output }: TurnFixture): Compared {
   const now = compileTurn(input);
-  const found: readonly Found[] = output === undefined ? [{ at: 'output', is: 'new' }] : turnDifferences(output, now, input);
+  const found: readonly Found[] = output === undefined ? [{ at: 'output', is: 'new' }] : turnDifferences(output, now, () => accountForLines(input));
+  return { found, blessing: { member: 'output', value: now } };
+}
+
+function compareOperatorTurn({ operator, output }: OperatorFixture): Compared {
+  const now = compileOperatorTurn(operator);
+  const found: readonly Found[] = output === undefined ? [{ at: 'output', is: 'new' }] : turnDifferences(output, now, () => ({ standing: [], envelope: [] }));
   return { found, blessing: { member: 'output', value: now } };
 }
 
@@ -78,5 +101,5 @@ async function compareStream(stream: StreamFixture): Promise<Compared> {
 }
 
 function isComplete(fixture: Fixture): boolean {
-  return fixture.is === 'turn' ? fixture.turn.output !== undefined : fixture.stream.expected !== undefined;
+  return fixture.is === 'stream' ? fixture.stream.expected !== undefined : fixture.turn.output !== undefined;
 }

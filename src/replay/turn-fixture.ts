@@ -3,8 +3,8 @@
  * `JSON.stringify(value, null, 2)` and LF.
  * in: a value, or a fixture. out: a fixture, or text. Never: compiles, or verifies an event.
  */
-import type { CompiledTurn, Layer, Manifest, TurnInput } from '../../compiler/index.ts';
-import { arrayOf, closed, flag, oneOf, optional, refuse, text, textWhere, turnInput, whole } from '../../compiler/reading.ts';
+import type { CompiledTurn, Layer, Manifest, OperatorTurnInput, TurnInput } from '../../compiler/index.ts';
+import { arrayOf, closed, flag, oneOf, operatorTurn, optional, refuse, text, textWhere, turnInput, whole } from '../../compiler/reading.ts';
 import type { Reader } from '../../compiler/reading.ts';
 
 export interface TurnFixture {
@@ -52,6 +52,24 @@ export const turnFixture: Reader<TurnFixture> = closed<TurnFixture>({
   input: turnInput,
   output: optional(inOrder),
 });
+
+/** A recorded turn that no message asked for. */
+export interface OperatorFixture {
+  readonly provenance: string;
+  readonly operator: OperatorTurnInput;
+  /** Absent in a new fixture until its first blessing. */
+  readonly output?: CompiledTurn;
+}
+
+export const operatorFixture: Reader<OperatorFixture> = closed<OperatorFixture>({
+  provenance,
+  operator: operatorTurn,
+  output: optional(inOrder),
+});
+
+export function operatorFixtureText({ provenance: line, operator, output: compiled }: OperatorFixture): string {
+  return `${JSON.stringify({ provenance: line, operator, ...(compiled && { output: compiled }) }, null, 2)}\n`;
+}
 
 /** The text of the fixture's file. */
 export function turnFixtureText({ provenance: line, input, output: compiled }: TurnFixture): string {

@@ -15,6 +15,6 @@ export { consider } from './intake.ts';
 export type { Considered } from './intake.ts';
 export { Inbox } from './inbox/inbox.ts';
 export type { InboxMove } from './inbox/inbox.ts';
-export type { Arrival, SentTurn, Tape } from './tape.ts';
+export type { Arrival, SentOperatorTurn, SentTurn, Tape } from './tape.ts';
 export { nextReadyAt } from './inbox/ready.ts';
 export type { Ending, InboxCommand, InboxInput, Save } from './inbox/machine.ts';

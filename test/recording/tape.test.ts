@@ -54,7 +54,7 @@ const act: fc.Arbitrary<Act> = fc.oneof(
 class Desk {
   readonly episodes: Episode[] = [];
   readonly clock = new HandClock();
-  readonly tape = new AgentTape({ turn: () => undefined, episode: (episode) => { this.episodes.push(episode); } });
+  readonly tape = new AgentTape({ turn: () => undefined, operatorTurn: () => undefined, episode: (episode) => { this.episodes.push(episode); } });
   readonly #store = openSqlite(':memory:', SUPERVISOR_SCHEMA);
   readonly #inbox: Inbox;
   readonly #said = CHANNELS.map(() => [message()]);

@@ -52,7 +52,7 @@ describe('a turn', () => {
     ['an output of another version', (text: string) => text.replace('"output": {\n    "v": 1', '"output": {\n    "v": 2'), 'output.v', '1'],
     ['a provenance of two lines', (text: string) => text.replace('made: a sample', 'made:\\na sample'), 'provenance', 'one line of text'],
     ['members of a layer in another order', (text: string) => text.replace(/("order": 1),(\s+)("layer": "\w+")/, '$3,$2$1'), 'output', 'the members of output v1 in their order'],
-    ['nothing it is about', (text: string) => text.replace('"input"', '"imput"'), '$', 'a recorded turn (member input) or stream (member steps)'],
+    ['nothing it is about', (text: string) => text.replace('"input"', '"imput"'), '$', 'a recorded turn (member input, or operator) or stream (member steps)'],
   ])('with %s is refused', (_, change, path, expected) => {
     const text = turnFixtureText(TURN);
     expect(change(text)).not.toBe(text);

@@ -266,7 +266,7 @@ describe('a folder', () => {
       'broken     f/big.json: expected at most 16 MiB, found 16777217 bytes',
       'broken     f/empty.json:1: $: expected a JSON value, found the end of the text',
       'broken     f/gone.json: there is no such file or folder',
-      'broken     f/list.json:1: $: expected a recorded turn (member input) or stream (member steps), found an array of 0',
+      'broken     f/list.json:1: $: expected a recorded turn (member input, or operator) or stream (member steps), found an array of 0',
       'broken     f/pipe.json: expected a file',
       'broken     f/self.json: a symbolic link that leads to itself',
       'broken     f/text.json:1: byte 1: expected UTF-8 text, found 0xff',

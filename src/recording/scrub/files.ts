@@ -67,7 +67,7 @@ export async function scrubFiles({ paths, out }: ScrubOptions): Promise<Scrubbin
 }
 
 function nameOf(from: string, fixture: Fixture, text: string): string {
-  return isContentName(basename(from)) ? contentName(fixture.is, text) : basename(from);
+  return isContentName(basename(from)) ? contentName(fixture.is === 'stream' ? 'stream' : 'turn', text) : basename(from);
 }
 
 /** Where a file lies below the folder that was named; '' for a file that was named itself. */

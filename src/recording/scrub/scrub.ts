@@ -4,12 +4,13 @@
  * in: fixtures that were read strictly. out: as many, in order; the same ones give the same bytes.
  * Never: hands out a fixture in which something of the original is left.
  */
-import { compileTurn } from '../../../compiler/index.ts';
+import { compileOperatorTurn, compileTurn } from '../../../compiler/index.ts';
+import { unreachable } from '../../model/index.ts';
 import type { Fixture } from '../../replay/index.ts';
 import { Events } from './events.ts';
 import { leftOver, telltales } from './left-over.ts';
 import { scrubStream, tellStream } from './stream.ts';
-import { scrubTurn, tellTurn } from './turn.ts';
+import { scrubOperatorTurn, scrubTurn, tellOperatorTurn, tellTurn } from './turn.ts';
 
 const PROVENANCE = 'recorded; every key, id, name and text replaced by a stand-in';
 
@@ -26,8 +27,7 @@ export async function scrubFixtures(
   const events = new Events();
   for (const one of fixtures) {
     events.book.avoid(telltales(one));
-    if (one.is === 'turn') tellTurn(one.turn.input, events);
-    else tellStream(one.stream, events);
+    tell(one, events);
   }
   events.makeAll();
   const scrubbed: Fixture[] = [];
@@ -41,11 +41,34 @@ export async function scrubFixtures(
   return { ok: true, fixtures: scrubbed };
 }
 
-async function scrubOne(one: Fixture, events: Events): Promise<Fixture | undefined> {
-  if (one.is === 'turn') {
-    const input = scrubTurn(one.turn.input, events);
-    return { is: 'turn', turn: { provenance: PROVENANCE, input, output: compileTurn(input) } };
+function tell(one: Fixture, events: Events): void {
+  switch (one.is) {
+    case 'turn':
+      return tellTurn(one.turn.input, events);
+    case 'operator':
+      return tellOperatorTurn(one.turn.operator, events);
+    case 'stream':
+      return tellStream(one.stream, events);
+    default:
+      return unreachable(one);
   }
-  const stream = await scrubStream(one.stream, events, PROVENANCE);
-  return stream === undefined ? undefined : { is: 'stream', stream };
+}
+
+async function scrubOne(one: Fixture, events: Events): Promise<Fixture | undefined> {
+  switch (one.is) {
+    case 'turn': {
+      const input = scrubTurn(one.turn.input, events);
+      return { is: 'turn', turn: { provenance: PROVENANCE, input, output: compileTurn(input) } };
+    }
+    case 'operator': {
+      const operator = scrubOperatorTurn(one.turn.operator, events);
+      return { is: 'operator', turn: { provenance: PROVENANCE, operator, output: compileOperatorTurn(operator) } };
+    }
+    case 'stream': {
+      const stream = await scrubStream(one.stream, events, PROVENANCE);
+      return stream === undefined ? undefined : { is: 'stream', stream };
+    }
+    default:
+      return unreachable(one);
+  }
 }

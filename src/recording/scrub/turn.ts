@@ -1,5 +1,5 @@
 /** A turn input by its stand-ins, member by member in the order it has; rules and the type of the channel stay. */
-import type { Channel, History, Profile, Profiles, Standing, TriggeredEvent, TurnInput } from '../../../compiler/index.ts';
+import type { Channel, History, OperatorTurnInput, Profile, Profiles, Standing, TriggeredEvent, TurnInput } from '../../../compiler/index.ts';
 import type { Events } from './events.ts';
 
 /** Tells `events` everything of `input` that is to be replaced. */
@@ -36,6 +36,15 @@ export function scrubTurn(input: TurnInput, events: Events): TurnInput {
     ...(profiles && { profiles: scrubProfiles(profiles, events) }),
     ...(standing && { standing: scrubStanding(standing, events) }),
   };
+}
+
+export function tellOperatorTurn({ prompt, standing = {} }: OperatorTurnInput, { book }: Events): void {
+  for (const text of [prompt, ...Object.values<string>({ ...standing })]) book.words.tell(text);
+}
+
+export function scrubOperatorTurn(input: OperatorTurnInput, events: Events): OperatorTurnInput {
+  const { prompt, standing } = input;
+  return { ...input, prompt: events.book.text(prompt), ...(standing && { standing: scrubStanding(standing, events) }) };
 }
 
 function triggered(one: TriggeredEvent, events: Events): TriggeredEvent {
