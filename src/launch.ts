@@ -68,7 +68,7 @@ export function openLaunch(parts: LaunchParts): Launch {
     configured(agent) {
       const gate = configuredGate(agent);
       const tape = parts.recorder?.tapeOf(streamSettings(agent, gate));
-      return { ...agentOptions(agent, gate, own, parts), ...(tape && { tape }) };
+      return { ...agentOptions(agent, gate, own, parts), ...operatorTurns(agent), ...(tape && { tape }) };
     },
     managed(agent) {
       const setup = managedSetup(agent, parts.config);
@@ -181,6 +181,12 @@ function agentOptions(
     onShutdown: () => { onShutdown(agent.pubkey); },
     ownAgents,
   };
+}
+
+/** Of a configured agent alone: what the operator asks of it, they have not asked of what it makes. */
+function operatorTurns({ heartbeat, initialPrompt, operatorSession: session }: AgentConfig): Pick<AgentOptions, 'operator'> {
+  if (heartbeat === undefined && initialPrompt === undefined) return {};
+  return { operator: { session, ...(heartbeat && { heartbeat }), ...(initialPrompt && { initial: initialPrompt }) } };
 }
 
 function streamSettings({ session, gatherMs }: Setup, gate: GateSettings): Parameters<Recorder['tapeOf']>[0] {

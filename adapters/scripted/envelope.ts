@@ -27,7 +27,8 @@ export interface Envelope {
 
 const ENVELOPE = /^<(buzz-turn|buzz-turn-update)(?: [^>\n]*)?>\n[\s\S]*<\/\1>\s*$/;
 const AMBIENT = /<ambient-context>\n[\s\S]*?\n<\/ambient-context>\n/;
-const EVENT = /<event((?: [^>]*)?)>\n([\s\S]*?)\n<\/event>/g;
+/** What the operator asks in a turn without a message stands where the event would. */
+const EVENT = /<(event|operator-prompt)((?: [^>]*)?)>\n([\s\S]*?)\n<\/\1>/g;
 const DELIVERY = /<delivery((?: [^>]*?)?)\s*\/>/;
 const ATTRIBUTE = /([a-z_]+)="([^"]*)"/g;
 const ENTITY = /&(amp|lt|gt|quot|apos);/g;
@@ -56,7 +57,7 @@ export function readEnvelope(blocks: readonly string[]): Envelope | undefined {
 }
 
 function events(text: string): readonly EnvelopeEvent[] {
-  return Array.from(text.matchAll(EVENT), ([, head = '', body = '']) => {
+  return Array.from(text.matchAll(EVENT), ([, , head = '', body = '']) => {
     const facts = attributes(head);
     return {
       type: facts.get('type') ?? '',

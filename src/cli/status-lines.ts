@@ -1,6 +1,6 @@
 /** A status report as lines for people. Pure: what comes from the outside is shortened and escaped. */
 import type { SignalReport, TelemetryStatus } from '../broker/index.ts';
-import type { AgentReport, LeakReport, ProcessReport, RecordingReport, RefusedSettingReport, StatusReport, TurnReport } from '../control/index.ts';
+import type { AgentReport, LeakReport, OperatorReport, ProcessReport, RecordingReport, RefusedSettingReport, StatusReport, TurnReport } from '../control/index.ts';
 import { shortId } from '../model/index.ts';
 import { toNpub } from '../nostr/index.ts';
 import { ago, plural, safe } from './print.ts';
@@ -31,7 +31,7 @@ function recordingText({ directory, turns, streams, dropped, problem }: Recordin
 }
 
 function agentLines(agent: AgentReport, nowMs: number): readonly string[] {
-  const { name, pubkey, managedBy, stoppedByOwner, controls, upstream, processes, refusedSettings = [], turns, inbox, telemetry, signals, limit } = agent;
+  const { name, pubkey, managedBy, stoppedByOwner, controls, upstream, processes, refusedSettings = [], turns, inbox, telemetry, signals, limit, operator } = agent;
   const { phase, url, attempts, channels, lastError } = upstream;
   const trouble = [
     ...(attempts > 0 ? [plural(attempts, 'failed attempt')] : []),
@@ -47,6 +47,7 @@ function agentLines(agent: AgentReport, nowMs: number): readonly string[] {
     ...(controls === undefined || controls.taken + controls.ignored === 0 ? [] : [row('orders', `${controls.taken} taken, ${controls.ignored} ignored`)]),
     ...(signals === undefined || signals.sent + signals.dropped === 0 ? [] : [row('signals', signalsText(signals))]),
     ...(limit === undefined ? [] : [row('limit', limitText(limit, nowMs))]),
+    ...(operator === undefined ? [] : [row('operator', operatorText(operator, nowMs))]),
     ...processes.map((process) => row('process', processText(process))),
     ...refusedSettings.map((refused) => row('not set', refusedText(refused))),
     ...(turns.length === 0 ? [row('turn', 'none in flight')] : turns.map((turn) => row('turn', turnText(turn, nowMs)))),
@@ -66,6 +67,13 @@ function signalsText({ presence, sent, dropped }: SignalReport): string {
 function limitText({ times, untilMs }: NonNullable<AgentReport['limit']>, nowMs: number): string {
   const next = untilMs > nowMs ? `in ${ago(untilMs - nowMs)}` : 'with the next message';
   return `the provider of its model takes no more requests, met ${plural(times, 'time')}; tried again ${next}`;
+}
+
+function operatorText({ turns, skipped, nextBeatAtMs, running, lastEnd }: OperatorReport, nowMs: number): string {
+  return [
+    plural(turns, 'turn'), ...(skipped > 0 ? [`${plural(skipped, 'beat')} skipped`] : []), ...(running === undefined ? [] : [`in one now (${running})`]),
+    ...(lastEnd === undefined ? [] : [`last end: ${safe(lastEnd)}`]), ...(nextBeatAtMs === undefined ? [] : [`next beat in ${ago(nextBeatAtMs - nowMs)}`]),
+  ].join(', ');
 }
 
 function turnText({ turnId, channelId, sinceMs, events }: TurnReport, nowMs: number): string {

@@ -119,6 +119,12 @@ export interface AgentConfig {
   readonly presence: boolean;
   /** Whether skep tells that the agent is writing while it is in a turn. */
   readonly typing: boolean;
+  /** A turn at an interval, given to nobody's message; absent: none. */
+  readonly heartbeat?: { readonly everyMs: number; readonly prompt: string };
+  /** A turn at the beginning: at each start, or once on this data directory; absent: none. */
+  readonly initialPrompt?: { readonly prompt: string; readonly when: 'start' | 'once' };
+  /** Whether such turns go on in one conversation of the process. */
+  readonly operatorSession: 'kept' | 'fresh';
   readonly permission: PermissionMode;
   /** How long a request waits for the owner where they are asked; 1 s..300 s. */
   readonly askTimeoutMs: number;

@@ -16,6 +16,7 @@ import type { Fail, Resolving } from './fail.ts';
 import { resolveLaunch, resolveOwnerKey } from './launch.ts';
 import { readKeyFile, readSmallFile, reasonOf } from './files.ts';
 import { holdsSecretKey, shown } from './found.ts';
+import { resolveOperator } from './operator.ts';
 import { brokerDefaults, embeddedDefaults, MAX_INSTRUCTIONS_BYTES } from './schema.ts';
 import type { Written, WrittenAgent } from './schema.ts';
 
@@ -60,7 +61,8 @@ function resolveAgent(folder: string, agent: WrittenAgent, path: Path, fail: Fai
   const owner = resolveOwner(agent, pubkey, attestation, at, fail);
   refuseContradictions(agent, at, fail);
   const instructions = resolveInstructions(folder, agent, at, fail);
-  refuseOwnKey(agent, { secretKey, instructions }, at, fail);
+  const operator = resolveOperator(folder, agent, at, fail);
+  refuseOwnKey(agent, { secretKey, instructions, operator }, at, fail);
   const launch = resolveLaunch(agent, at, fail);
   return {
     name: agent.name,
@@ -93,6 +95,7 @@ function resolveAgent(folder: string, agent: WrittenAgent, path: Path, fail: Fai
     livenessMs: agent.liveness,
     presence: agent.presence,
     typing: agent.typing,
+    ...operator,
     permission: agent.permission,
     askTimeoutMs: agent['ask-timeout'],
     mcp: agent.mcp,
@@ -175,14 +178,24 @@ function refuseContradictions(agent: WrittenAgent, at: (member: string) => Path,
   if (respondTo !== 'allowlist' && allowlist !== undefined) fail(at('allowlist'), 'only with respond-to: allowlist');
 }
 
+/** What the agent program is told. */
+interface Told {
+  readonly secretKey: Uint8Array;
+  readonly instructions?: string | undefined;
+  readonly operator: Pick<AgentConfig, 'heartbeat' | 'initialPrompt'>;
+}
+
 /** No secret below the broker: the agent's key does not reach its program by way of the config, in any spelling. */
 function refuseOwnKey(
-  agent: WrittenAgent, { secretKey, instructions = '' }: { readonly secretKey: Uint8Array; readonly instructions?: string | undefined },
+  agent: WrittenAgent, { secretKey, instructions = '', operator: { heartbeat, initialPrompt } }: Told,
   at: (member: string) => Path, fail: Fail,
 ): void {
   const hex = Buffer.from(secretKey).toString('hex');
   const holds = (text: string): boolean => text.toLowerCase().includes(hex);
   const { launch } = agent.adapter;
+  for (const [member, one] of [['heartbeat', heartbeat], ['initial-prompt', initialPrompt]] as const) {
+    if (one !== undefined && holds(one.prompt)) fail(at(member), 'found the agent\'s secret key, agents hold no key');
+  }
   if (agent.args.some(holds)) fail(at('args'), 'found the agent\'s secret key, agents hold no key');
   if (Object.values(agent.env).some(holds)) fail(at('env'), 'found the agent\'s secret key, agents hold no key');
   if (launch.args.some(holds)) fail(at('adapter'), 'found the agent\'s secret key, agents hold no key');

@@ -18,6 +18,8 @@ export const MAX_AGENTS = 64;
 /** No agent offers a longer id to choose. */
 const MAX_SETTING_BYTES = 200;
 export const MAX_HARD_TIMEOUT_MS = 7 * 86_400_000;
+/** Buzz's. */
+const MAX_HEARTBEAT_MS = 86_400_000;
 /** NIP-AO: no request waits longer for the owner. */
 export const MAX_ASK_MS = 300_000;
 /** Buzz's own defaults. */
@@ -104,6 +106,24 @@ const observe = leaf('on, batch or off', (value) => {
 
 const yesOrNo = leaf('true or false', (value) => (typeof value === 'boolean' ? value : undefined));
 
+const heartbeat = closed(
+  {
+    every: duration(10_000, MAX_HEARTBEAT_MS),
+    prompt: text('a text', MAX_INSTRUCTIONS_BYTES).optional(),
+    'prompt-file': text('the path of a text file').optional(),
+  },
+  'a mapping of every, and prompt or prompt-file',
+);
+
+const initial = closed(
+  {
+    prompt: text('a text', MAX_INSTRUCTIONS_BYTES).optional(),
+    'prompt-file': text('the path of a text file').optional(),
+    when: word(['start', 'once']).default('start'),
+  },
+  'a mapping of prompt or prompt-file, and when',
+);
+
 const name = leaf('1 to 32 of a-z, 0-9 and -, beginning with a letter or digit', (value) =>
   typeof value === 'string' && /^[a-z0-9][a-z0-9-]{0,31}$/.test(value) ? value : undefined);
 
@@ -159,6 +179,9 @@ const agent = closed(
     liveness: duration(1_000, 600_000).default(DEFAULT_LIVENESS_MS),
     presence: yesOrNo.default(true),
     typing: yesOrNo.default(true),
+    heartbeat: heartbeat.optional(),
+    'initial-prompt': initial.optional(),
+    'operator-session': word(['kept', 'fresh']).default('kept'),
     permission: word(['reject', 'allow', 'ask']).default('reject'),
     'ask-timeout': duration(1_000, MAX_ASK_MS).default(MAX_ASK_MS),
     mcp: yesOrNo.default(true),

@@ -43,10 +43,12 @@ function brokerWarnings({ tls }: Config['broker'], nowMs: number): readonly stri
     : [`broker.tls: the certificate expires on ${dayOf(endMs)}; a new one is read at the next start`];
 }
 
-function agentWarnings({ name, respondTo, permission }: AgentConfig): readonly string[] {
-  return respondTo === 'anyone' && permission === 'allow'
-    ? [`agent ${name}: anyone may make it act (respond-to: anyone, permission: allow)`]
-    : [];
+function agentWarnings({ name, respondTo, permission, heartbeat, idleSleepMs }: AgentConfig): readonly string[] {
+  const sleepless = heartbeat !== undefined && idleSleepMs !== undefined && heartbeat.everyMs <= idleSleepMs;
+  return [
+    ...(respondTo === 'anyone' && permission === 'allow' ? [`agent ${name}: anyone may make it act (respond-to: anyone, permission: allow)`] : []),
+    ...(sleepless ? [`agent ${name}: it never sleeps, because a heartbeat comes before (heartbeat.every, idle-sleep)`] : []),
+  ];
 }
 
 function isLoopback(host: string): boolean {

@@ -9,5 +9,5 @@ export type { DirectoryLock } from './lock.ts';
 export { MAX_SOCKET_PATH_BYTES, socketPathOf } from './paths.ts';
 export { openControl } from './server.ts';
 export type { Control, ControlOptions } from './server.ts';
-export type { AgentReport, InboxCounts, LeakReport, ProcessReport, RecordingReport, RefusedSettingReport, StatusReport, TurnReport } from './report.ts';
+export type { AgentReport, InboxCounts, LeakReport, OperatorReport, ProcessReport, RecordingReport, RefusedSettingReport, StatusReport, TurnReport } from './report.ts';
 export type { SessionRequest } from './sessions.ts';

@@ -64,6 +64,17 @@ export interface AgentReport {
   readonly signals?: SignalReport;
   /** The provider of its model takes no more requests: how often in a row that was met, and when it is tried again. */
   readonly limit?: { readonly times: number; readonly untilMs: number };
+  /** Heartbeats and the initial prompt, where the operator asks for any. */
+  readonly operator?: OperatorReport;
+}
+
+/** Turns that no message asked for. */
+export interface OperatorReport {
+  readonly turns: number;
+  readonly skipped: number;
+  readonly nextBeatAtMs?: number;
+  readonly running?: 'heartbeat' | 'initial';
+  readonly lastEnd?: string;
 }
 
 /** One place for a process; `pid` is absent while none runs. */
@@ -128,6 +139,9 @@ const agent = z.object({
   telemetry: z.exactOptional(z.object({ sent: whole, waiting: whole, dropped: whole, tooLong: whole, refused: whole })),
   signals: z.exactOptional(z.object({ presence: z.exactOptional(z.enum(['online', 'away', 'offline'])), sent: whole, dropped: whole })),
   limit: z.exactOptional(z.object({ times: whole, untilMs: whole })),
+  operator: z.exactOptional(z.object({
+    turns: whole, skipped: whole, nextBeatAtMs: z.exactOptional(whole), running: z.exactOptional(z.enum(['heartbeat', 'initial'])), lastEnd: z.exactOptional(z.string()),
+  })),
 });
 
 const report = z.object({

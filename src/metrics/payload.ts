@@ -13,7 +13,8 @@ export type MetricStopReason = 'end_turn' | 'max_tokens' | 'cancelled' | 'error'
 export interface TurnMetric {
   /** The end of the turn, RFC 3339. */
   readonly timestamp: string;
-  readonly channelId: string;
+  /** Null: in no channel. */
+  readonly channelId: string | null;
   /** The agent's own name of the conversation, the same as in its observer frames. */
   readonly sessionId: string;
   readonly turnId: string;

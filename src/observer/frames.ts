@@ -67,8 +67,8 @@ export function runtimeLifecycle(pubkey: string, relayUrl: string, { lifecycle: 
   return lifecycle('managed_agent_runtime_lifecycle', { pubkey, relayUrl, startNonce: null, lifecycle: state, error: error?.toWellFormed() ?? null });
 }
 
-export function turnStarted(triggeringEventIds: readonly string[]): Told {
-  return lifecycle('turn_started', { source: 'channel', triggeringEventIds });
+export function turnStarted(source: 'channel' | 'heartbeat', triggeringEventIds: readonly string[]): Told {
+  return lifecycle('turn_started', { source, triggeringEventIds });
 }
 
 /** Once a turn, as Buzz does it: `isNewSession` says whether it was opened for it. */

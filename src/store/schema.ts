@@ -188,4 +188,12 @@ export const SUPERVISOR_SCHEMA: Migrations = [
   );
   CREATE INDEX sessions_used ON sessions (used_at_ms)
   `,
+  `
+  -- supervisor/operator: agents that have been given their initial prompt, which some are given once ever. A row is there
+  -- before the prompt is sent.
+  CREATE TABLE initial_prompts (
+    agent TEXT PRIMARY KEY,
+    at_ms INTEGER NOT NULL
+  ) WITHOUT ROWID
+  `,
 ];

@@ -8,6 +8,7 @@ import type { Store } from '../store/index.ts';
 import type { ProfileFacts } from './directory.ts';
 import type { GateSettings } from './gate.ts';
 import type { Observer } from './notes.ts';
+import type { OperatorSettings } from './operator/settings.ts';
 import type { RestSettings } from './rest.ts';
 import type { Tape } from './tape.ts';
 
@@ -57,6 +58,8 @@ export interface AgentOptions {
   };
   /** Whether and when it has no processes for want of work; absent: never. */
   readonly rest?: RestSettings;
+  /** Turns that no message asks for; absent: none. */
+  readonly operator?: OperatorSettings;
   /** Which live signals skep gives for it; absent: none. */
   readonly signals?: { readonly presence: boolean; readonly typing: boolean };
   /** Where a recorder listens. */

@@ -26,6 +26,7 @@ import { consider } from './intake.ts';
 import { ModelChoices } from './models.ts';
 import { Observation } from './observation.ts';
 import { Outage } from './outage.ts';
+import { Operator } from './operator/operator.ts';
 import { OwnerDesk } from './owner-desk.ts';
 import { Permissions } from './permissions.ts';
 import { Pool } from './pool.ts';
@@ -37,6 +38,7 @@ import { SessionMemory } from './sessions/memory.ts';
 import { Wishes } from './sessions/wishes.ts';
 import type { SlotChange } from './slot.ts';
 import type { AgentSnapshot } from './snapshot.ts';
+import { snapshotOf } from './snapshot-of.ts';
 import { runTurn } from './turn.ts';
 import type { TurnReport } from './turn.ts';
 
@@ -66,6 +68,7 @@ export class Agent {
   readonly #idle: IdleSessions;
   readonly #wishes: Wishes;
   readonly #owner: OwnerDesk;
+  readonly #operator: Operator;
 
   constructor(options: AgentOptions) {
     this.#options = options;
@@ -86,6 +89,7 @@ export class Agent {
     this.#idle = new IdleSessions({
       clock: steadyClock, idleMs: options.sessionIdleMs, close: (beforeMs) => this.#pool.closeIdle(beforeMs, this.#flights.lanes()),
     });
+    this.#operator = new Operator({ options: () => this.#options, pool: this.#pool, permissions: this.#permissions, observation: this.#observation, pump: () => { this.#pump(); } });
     this.#owner = new OwnerDesk({
       options: () => this.#options, pool: this.#pool, permissions: this.#permissions, models: this.#models, memory: this.#memory, turnsIn: (channelId) => this.#flights.in(channelId),
       advance: (inputs) => this.#order(inputs), track: (work) => { this.#track(work); }, pump: () => { this.#pump(); },
@@ -114,7 +118,7 @@ export class Agent {
     this.#stopping.abort();
     this.#cancelWake?.();
     this.#idle.close();
-    await this.#flights.drain(this.#options.clock, graceMs);
+    await Promise.all([this.#flights, this.#operator].map((turns) => turns.drain(this.#options.clock, graceMs)));
     await this.#pool.stop();
     await Promise.all(this.#running);
     await this.#mailbox.onIdle();
@@ -124,31 +128,20 @@ export class Agent {
   /** Cuts short what is under way and kills every process: nobody waits any more. */
   force(): void {
     this.#flights.cutAllShort();
+    this.#operator.cutShort();
     this.#pool.kill();
   }
 
   snapshot(): AgentSnapshot {
-    const { name, link, managedBy } = this.#options;
-    return {
-      name,
-      pubkey: link.pubkey,
-      ...(managedBy && { managedBy }),
-      processes: this.#pool.snapshot(),
-      ...(this.#wishes.refused.length > 0 && { refusedSettings: this.#wishes.refused.map(({ setting, value, offered }) => ({ setting, value, offered })) }),
-      turns: this.#flights.snapshot(),
-      inbox: this.#left ?? { ...inboxCounts(this.#inbox.state), ...this.#ended },
-      controls: link.controlCounts(),
-      upstream: link.status(),
-      telemetry: link.telemetry(),
-      signals: link.signals(),
-      ...(this.#limit.held && { limit: this.#limit.held }),
-    };
+    const inbox = this.#left ?? { ...inboxCounts(this.#inbox.state), ...this.#ended };
+    return snapshotOf({ options: this.#options, pool: this.#pool, flights: this.#flights, operator: this.#operator, limit: this.#limit, wishes: this.#wishes, inbox });
   }
 
   async #begin(): Promise<void> {
     const { store, link, log, name } = this.#options;
     this.#left = await storedCounts(store, link.pubkey);
     await this.#limit.load();
+    await this.#operator.open();
     const restored = await this.#inbox.left(this.#stopping.signal);
     if (restored === undefined || this.#isStopping()) return;
     const { queued, stranded } = restored;
@@ -246,6 +239,7 @@ export class Agent {
   #pump(): void {
     if (this.#isStopping()) return;
     this.#track(this.#mailbox.add(async () => {
+      this.#operator.look(inboxCounts(this.#inbox.state).queued > 0 || !this.#limit.mayBegin(this.#flights.size));
       for (let before = -1; before !== this.#flights.size;) {
         before = this.#flights.size;
         await this.#advance(this.#mayTake());
@@ -260,7 +254,7 @@ export class Agent {
   }
 
   #hasFreeSlot(): boolean {
-    return !this.#isStopping() && this.#pool.hasIdle();
+    return !this.#isStopping() && !this.#operator.comesFirst && this.#pool.hasIdle();
   }
 
   #isRelayThere(): boolean {

@@ -12,7 +12,8 @@ import type { Batch } from './inbox/entry.ts';
 
 export interface EndedTurn {
   readonly options: Pick<AgentOptions, 'link' | 'clock'>;
-  readonly batch: Pick<Batch, 'turnId' | 'channelId'>;
+  /** Without a channel: no message asked for it. */
+  readonly batch: Pick<Batch, 'turnId'> & Partial<Pick<Batch, 'channelId'>>;
   readonly sessionId: string;
   readonly outcome: PromptOutcome;
   /** Of everything the agent was given in this turn. */
@@ -25,7 +26,7 @@ export function tellMetric({ options: { link, clock }, batch, sessionId, outcome
   const at = clock.now();
   const { turnId, channelId } = batch;
   const timestamp = new Date(at).toISOString();
-  link.metric({ at, plaintext: metricText({ timestamp, channelId, sessionId, turnId, usage, stopReason: stopReasonOf(outcome), manifest }) });
+  link.metric({ at, plaintext: metricText({ timestamp, channelId: channelId ?? null, sessionId, turnId, usage, stopReason: stopReasonOf(outcome), manifest }) });
 }
 
 /** What ended at our word because something went wrong is an error; what NIP-AM has no word for is unknown. */

@@ -26,6 +26,10 @@ export function noteLogger(log: Log): Observer {
         return log.info('turn ended', fields);
       case 'limited':
         return log.warn('the provider of the model takes no more requests for now', fields);
+      case 'operator_turn_started':
+        return log.info('turn of the operator started', fields);
+      case 'operator_turn_ended':
+        return log.info('turn of the operator ended', fields);
       case 'gave_up':
         return log.error('message given up', fields);
       default:

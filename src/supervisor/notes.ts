@@ -4,6 +4,7 @@
  */
 import type { ChannelId, EventId, Pubkey } from '../model/index.ts';
 import type { GateRefusal } from './gate.ts';
+import type { OperatorSource } from './operator/machine.ts';
 import type { SessionOrigin } from './sessions/lane-session.ts';
 
 export type Note =
@@ -35,6 +36,24 @@ export type Note =
     }
   /** The provider of the model takes no more requests. */
   | { readonly type: 'limited'; readonly agent: string; readonly turnId: string; readonly times: number; readonly retryInMs: number }
+  /** A turn that no message asked for. */
+  | {
+      readonly type: 'operator_turn_started';
+      readonly agent: string;
+      readonly turnId: string;
+      readonly source: OperatorSource;
+      readonly pid: number;
+      readonly envelopeBytes: number;
+      readonly manifestHash: string;
+    }
+  | {
+      readonly type: 'operator_turn_ended';
+      readonly agent: string;
+      readonly turnId: string;
+      readonly source: OperatorSource;
+      readonly outcome: string;
+      readonly tookMs: number;
+    }
   | { readonly type: 'gave_up'; readonly agent: string; readonly turnId: string; readonly eventIds: readonly EventId[]; readonly reason: string };
 
 export type Observer = (note: Note) => void;

@@ -38,7 +38,8 @@ export interface TurnWatch {
 
 interface TurnPlace {
   readonly turnId: string;
-  readonly channelId: ChannelId;
+  /** Absent: no message asked for it. */
+  readonly channelId?: ChannelId;
   sessionId?: string;
 }
 
@@ -100,7 +101,15 @@ export class Observation {
   }
 
   begin(agentIndex: number, { turnId, channelId, entries }: Pick<Batch, 'turnId' | 'channelId' | 'entries'>): TurnWatch {
-    const place: TurnPlace = { turnId, channelId };
+    return this.#begin(agentIndex, { turnId, channelId }, turnStarted('channel', entries.map(({ eventId }) => eventId)));
+  }
+
+  /** One that no message asked for. NIP-AO knows no other word for it than a heartbeat. */
+  beginOperatorTurn(agentIndex: number, turnId: string): TurnWatch {
+    return this.#begin(agentIndex, { turnId }, turnStarted('heartbeat', []));
+  }
+
+  #begin(agentIndex: number, place: TurnPlace, started: Told): TurnWatch {
     this.#turns.set(agentIndex, place);
     let state: 'open' | 'failed' | 'closed' = 'open';
     let disarm = this.#wake(beat);
@@ -123,7 +132,7 @@ export class Observation {
       tell(turnLiveness());
       disarm = wake();
     }
-    tell(turnStarted(entries.map(({ eventId }) => eventId)));
+    tell(started);
     return {
       resolved(sessionId, isNew) {
         place.sessionId = sessionId;
@@ -160,7 +169,7 @@ export class Observation {
     const session = method === undefined ? here?.sessionId : sessionId;
     const named = session === undefined ? {} : { sessionId: session };
     const belongs = sessionId === undefined || sessionId === here?.sessionId || (method !== undefined && OPENING.has(method));
-    return here !== undefined && belongs ? { turnId: here.turnId, channelId: here.channelId, ...named } : named;
+    return here !== undefined && belongs ? { turnId: here.turnId, ...(here.channelId !== undefined && { channelId: here.channelId }), ...named } : named;
   }
 
   #tell(agentIndex: number, { kind, payload, rank }: Told, { channelId, sessionId, turnId }: Partial<TurnPlace>): void {

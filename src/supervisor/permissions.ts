@@ -46,8 +46,17 @@ export class Permissions {
   }
 
   /** The turn is known as long as its prompt goes on. */
-  async during<T>({ turnId, channelId, entries: [first] }: Batch, prompt: () => Promise<T>): Promise<T> {
-    this.#origins.set(turnId, { channelId, initiator: first.author, trigger: first.eventId, heartbeat: false });
+  during<T>({ turnId, channelId, entries: [first] }: Batch, prompt: () => Promise<T>): Promise<T> {
+    return this.#known(turnId, { channelId, initiator: first.author, trigger: first.eventId, heartbeat: false }, prompt);
+  }
+
+  /** The same of a turn that no message asked for: no owner is asked in it (NIP-AO "Heartbeat turns"). */
+  ofNobody<T>(turnId: string, prompt: () => Promise<T>): Promise<T> {
+    return this.#known(turnId, { heartbeat: true }, prompt);
+  }
+
+  async #known<T>(turnId: string, origin: TurnOrigin, prompt: () => Promise<T>): Promise<T> {
+    this.#origins.set(turnId, origin);
     try {
       return await prompt();
     } finally {

@@ -94,8 +94,18 @@ export class Pool {
 
   /** The idle process that holds the lane's session, as Buzz prefers it; else any idle one. */
   idleFor(lane: string): FreeProcess | undefined {
-    const idle = this.#slots.flatMap((slot, index) => (slot.phase === 'idle' && slot.life !== undefined ? [{ slot, index, life: slot.life }] : []));
+    const idle = this.#idle();
     return idle.find(({ life }) => life.holds(lane)) ?? idle[0];
+  }
+
+  /** That very process where it is idle, else any idle one. */
+  idleIn(life: Life | undefined): FreeProcess | undefined {
+    const idle = this.#idle();
+    return idle.find((free) => free.life === life) ?? idle[0];
+  }
+
+  #idle(): readonly FreeProcess[] {
+    return this.#slots.flatMap((slot, index) => (slot.phase === 'idle' && slot.life !== undefined ? [{ slot, index, life: slot.life }] : []));
   }
 
   /** The open sessions of a channel, in whatever process. */

@@ -2,6 +2,7 @@
 import type { ControlCounts, SignalReport, TelemetryStatus, UpstreamStatus } from '../broker/index.ts';
 import type { ChannelId, Milliseconds, Pubkey } from '../model/index.ts';
 import type { RefusedSetting } from '../acp/index.ts';
+import type { OperatorReport } from './operator/settings.ts';
 import type { SlotPhase } from './slot.ts';
 
 export interface AgentSnapshot {
@@ -32,4 +33,6 @@ export interface AgentSnapshot {
   readonly signals: SignalReport;
   /** The provider of its model takes no more requests: how often in a row a turn has met it, and when the next may. */
   readonly limit?: { readonly times: number; readonly untilMs: Milliseconds };
+  /** Turns that no message asked for, where the operator wants any. */
+  readonly operator?: OperatorReport;
 }

@@ -22,6 +22,7 @@ it('tells everything of a report, one line a thing', () => {
     '  orders   3 taken, 1 ignored',
     '  signals  online, 40 sent, 2 dropped',
     '  limit    the provider of its model takes no more requests, met 3 times; tried again in 3 min',
+    '  operator 5 turns, 1 beat skipped, in one now (heartbeat), last end: end_turn, next beat in 60 s',
     '  process  4711 busy, 2 sessions',
     '  process  backoff, 0 sessions, last end: exited with 1',
     '  not set  effort ultra; it offers low, high',

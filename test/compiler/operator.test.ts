@@ -33,8 +33,7 @@ describe('a turn that no message asked for', () => {
     const [system, prompt] = (['system', 'prompt'] as const).map((standingRole) => compileOperatorTurn({ ...HEARTBEAT, standingRole }));
     expect([system?.system, system?.blocks.length]).toEqual([standingText(STANDING), 1]);
     expect([prompt?.system, prompt?.blocks[0], prompt?.blocks.length]).toEqual([undefined, standingText(STANDING), 2]);
-    const { standing: _, ...bare } = HEARTBEAT;
-    expect(compileOperatorTurn({ ...bare, standingRole: 'prompt' }).blocks.length).toBe(1);
+    expect(compileOperatorTurn({ v: 1, source: 'heartbeat', prompt: 'Look around.', standingRole: 'prompt' }).blocks.length).toBe(1);
   });
 
   it('lets no prompt end its boundary', () => {

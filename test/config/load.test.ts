@@ -31,7 +31,7 @@ describe('a config', () => {
     expect(agent).toEqual({
       name: 'helper', pubkey: AGENT, owner: OWNER, args: [], cwd: directory, env: {}, respondTo: 'owner-only', allowlist: [],
       subscribe: 'mentions', processes: 1, lazyStart: false, session: 'channel', sessionTurns: 0, sessionIdleMs: 3_600_000, maxSessions: 256, wished: {}, gatherMs: 200, idleTimeoutMs: 900_000,
-      hardTimeoutMs: 7_200_000, permission: 'reject', askTimeoutMs: 300_000, observe: 'on', livenessMs: 10_000, presence: true, typing: true, mcp: true, manageAgents: true,
+      hardTimeoutMs: 7_200_000, permission: 'reject', askTimeoutMs: 300_000, observe: 'on', livenessMs: 10_000, presence: true, typing: true, operatorSession: 'kept', mcp: true, manageAgents: true,
     });
   });
 
@@ -74,6 +74,9 @@ agents:
     liveness: 1m
     presence: false
     typing: false
+    heartbeat: { every: 30m, prompt: Look around. }
+    initial-prompt: { prompt-file: first.md, when: once }
+    operator-session: fresh
     manage-agents: false
     instructions: |
       Be brief.
@@ -81,6 +84,7 @@ agents:
   - { name: b, key: b.key, owner: ${OWNER}, adapter: goose, gather: 250ms }
 `);
     mkdirSync(join(directory, 'work'));
+    writeFileSync(join(directory, 'first.md'), 'Read.\n');
     const { relay, dataDirectory, logLevel, graceMs, recordDirectory, agents } = load(directory, 8);
     expect({ relay, dataDirectory, logLevel, graceMs, recordDirectory }).toEqual({
       relay: { type: 'remote', url: 'wss://relay.example/path' },
@@ -93,7 +97,8 @@ agents:
       env: { LANG: 'C.UTF-8', EMPTY: '', PUBKEY: OWNER_NPUB },
       respondTo: 'allowlist', allowlist: [OWNER], subscribe: 'all', channels: [CHANNEL], processes: 32, lazyStart: true, idleSleepMs: 900_000, session: 'thread',
       sessionTurns: 40, sessionIdleMs: 0, maxSessions: 8, wished: { model: 'large', mode: 'read-only', effort: 'high' },
-      gatherMs: 0, idleTimeoutMs: 90_000, hardTimeoutMs: 604_800_000, permission: 'ask', askTimeoutMs: 20_000, observe: 'off', livenessMs: 60_000, presence: false, typing: false, mcp: false, manageAgents: false,
+      gatherMs: 0, idleTimeoutMs: 90_000, hardTimeoutMs: 604_800_000, permission: 'ask', askTimeoutMs: 20_000, observe: 'off', livenessMs: 60_000, presence: false, typing: false,
+      heartbeat: { everyMs: 1_800_000, prompt: 'Look around.' }, initialPrompt: { prompt: 'Read.\n', when: 'once' }, operatorSession: 'fresh', mcp: false, manageAgents: false,
       instructions: 'Be brief.\n🐝\n',
     });
     expect(agents[1]).toMatchObject({ name: 'b', adapter: { name: 'goose' }, gatherMs: 250 });

@@ -26,7 +26,7 @@ import { agent, channel, owner } from './people.ts';
 /** `link` and `store` are those of an earlier bench, for a new start on what it left. */
 export interface BenchOptions extends Partial<Pick<
   AgentOptions,
-  'session' | 'processes' | 'gatherMs' | 'observation' | 'signals' | 'rest' | 'idleTimeoutMs' | 'log' | 'dialect' | 'login' | 'instructions' | 'wished' | 'sessionTurns' | 'sessionIdleMs' | 'maxSessions'
+  'session' | 'processes' | 'gatherMs' | 'observation' | 'signals' | 'rest' | 'operator' | 'permission' | 'idleTimeoutMs' | 'log' | 'dialect' | 'login' | 'instructions' | 'wished' | 'sessionTurns' | 'sessionIdleMs' | 'maxSessions'
 >> {
   /** Of an earlier bench: what its processes have written is there. */
   readonly directory?: string;

@@ -1,0 +1,233 @@
+/** Turns that no message asks for: when they come, what they are given, what becomes of them, and what they never do. */
+import { describe, expect, it } from 'vitest';
+import type { OperatorSettings } from '../../src/supervisor/operator/settings.ts';
+import { IDLE_MS, openBench } from './bench.ts';
+import type { Bench } from './bench.ts';
+import { message } from './people.ts';
+
+const EVERY_MS = 40_000;
+const BEATS: OperatorSettings = { heartbeat: { everyMs: EVERY_MS, prompt: 'look around' }, session: 'kept' };
+const INITIAL: OperatorSettings = { initial: { prompt: 'read your memory', when: 'start' }, session: 'kept' };
+const ONCE: OperatorSettings = { initial: { prompt: 'read your memory', when: 'once' }, session: 'kept' };
+const ANSWER = { do: [{ say: 'answer' }] };
+const GATED = { rules: [{ match: 'look around', do: [{ wait: 'beat' }, { say: 'nothing new' }] }, ANSWER] };
+
+/** The program is there and nothing else is to be done. */
+async function ready(bench: Bench): Promise<void> {
+  await bench.nth('process_started');
+  await bench.until(() => bench.clock.waits(EVERY_MS));
+}
+
+async function beat(bench: Bench, count = 1): Promise<void> {
+  bench.clock.push(EVERY_MS);
+  await bench.nth('operator_turn_ended', count);
+}
+
+describe('a heartbeat', () => {
+  it('comes at its interval, in a session of its own, and says nothing in any channel', async () => {
+    const bench = openBench({ operator: BEATS });
+    await ready(bench);
+    bench.clock.push(EVERY_MS - 1);
+    expect(bench.seen('operator_turn_started')).toEqual([]);
+    bench.clock.push(1);
+    expect(await bench.nth('operator_turn_ended')).toMatchObject({ source: 'heartbeat', outcome: 'end_turn' });
+    await beat(bench, 2);
+    await bench.hear(message());
+    await bench.nth('turn_ended');
+    expect(bench.answers).toEqual(['answer']);
+    expect(bench.notices).toEqual([]);
+    expect(bench.agent.snapshot()).toMatchObject({ operator: { turns: 2, skipped: 0, lastEnd: 'end_turn' }, processes: [{ sessions: 1 }] });
+    // No turn of a channel is bound while it runs, and none is looked for afterwards.
+    expect(bench.link.calls.filter((call) => call.startsWith('published'))).toHaveLength(1);
+  });
+
+  it('over twenty answered mentions answers none of them again; the next mention is answered', async () => {
+    const bench = openBench({ operator: BEATS });
+    await ready(bench);
+    const mentions = Array.from({ length: 20 }, () => message());
+    for (const [index, event] of mentions.entries()) {
+      await bench.hear(event);
+      await bench.nth('turn_ended', index + 1);
+    }
+    for (const count of [1, 2, 3]) await beat(bench, count);
+    for (const event of mentions) await bench.hear(event);
+    expect(bench.answers).toHaveLength(20);
+    expect(bench.seen('turn_started')).toHaveLength(20);
+    await bench.hear(message());
+    await bench.nth('turn_ended', 21);
+    expect(bench.answers).toHaveLength(21);
+  });
+
+  it('does not pile up while one runs, nor wait for its missed beats', async () => {
+    const bench = openBench({ operator: BEATS, script: GATED });
+    await ready(bench);
+    bench.clock.push(EVERY_MS);
+    await bench.nth('operator_turn_started');
+    // The turn itself has a sign of life to give within its idle timeout.
+    bench.clock.push(EVERY_MS);
+    await bench.until(() => bench.agent.snapshot().operator?.skipped === 1);
+    bench.openGate('beat');
+    await bench.nth('operator_turn_ended');
+    expect(bench.seen('operator_turn_started')).toHaveLength(1);
+  });
+
+  it('is skipped while messages wait, and they wait for one that runs', async () => {
+    const bench = openBench({ operator: BEATS, script: { rules: [{ match: 'look around', do: [{ wait: 'beat' }] }, { match: 'slow', do: [{ wait: 'go' }, { say: 'slow' }] }, ANSWER] } });
+    await ready(bench);
+    await bench.hear(message({ content: 'slow' }));
+    await bench.nth('turn_started');
+    await bench.hear(message());
+    bench.clock.push(EVERY_MS);
+    await bench.until(() => bench.agent.snapshot().operator?.skipped === 1);
+    bench.openGate('go');
+    await bench.nth('turn_ended', 2);
+    bench.clock.push(EVERY_MS);
+    await bench.nth('operator_turn_started');
+    await bench.hear(message());
+    expect(bench.seen('turn_started')).toHaveLength(2);
+    bench.openGate('beat');
+    await bench.nth('turn_ended', 3);
+    expect(bench.answers).toEqual(['slow', 'answer', 'answer']);
+  });
+
+  it('wakes an agent that sleeps, which then sleeps again', async () => {
+    const bench = openBench({ operator: BEATS, rest: { lazy: true, sleepAfterMs: 10_000 } });
+    await bench.until(() => bench.clock.waits(EVERY_MS));
+    expect(bench.agent.snapshot().processes).toMatchObject([{ state: 'asleep' }]);
+    await beat(bench);
+    await bench.until(() => bench.clock.waits(10_000));
+    bench.clock.push(10_000);
+    await bench.nth('process_ended');
+    expect(bench.agent.snapshot().operator).toMatchObject({ turns: 1, skipped: 0 });
+  });
+
+  it.each([['kept', 1], ['fresh', 2]] as const)('has a %s session: %i in two beats', async (session, count) => {
+    const bench = openBench({ operator: { ...BEATS, session }, observation: { livenessMs: 600_000, packed: false, program: { command: 'x', args: [] } } });
+    await ready(bench);
+    await beat(bench, 1);
+    await beat(bench, 2);
+    const sessions = bench.link.told.filter(({ kind }) => kind === 'session_resolved').map(({ sessionId }) => sessionId);
+    expect(new Set(sessions).size).toBe(count);
+  });
+});
+
+describe('what the owner is told of a heartbeat', () => {
+  it('is a turn of no channel, by its own source, with signs of life and an end', async () => {
+    const bench = openBench({ operator: BEATS, script: GATED, observation: { livenessMs: 5_000, packed: false, program: { command: 'x', args: [] } } });
+    await ready(bench);
+    bench.clock.push(EVERY_MS);
+    const { turnId } = await bench.nth('operator_turn_started');
+    bench.clock.push(5_000);
+    bench.openGate('beat');
+    await bench.nth('operator_turn_ended');
+    const told = bench.link.told.filter((frame) => frame.turnId === turnId && frame.kind !== 'acp_read' && frame.kind !== 'acp_write');
+    expect(told.map(({ kind, channelId }) => [kind, channelId])).toEqual(
+      ['turn_started', 'session_config_captured', 'session_resolved', 'prompt_context_delivery', 'turn_liveness', 'turn_completed'].map((kind) => [kind, undefined]),
+    );
+    expect(told[0]?.payload).toBe('{"source":"heartbeat","triggeringEventIds":[]}');
+    bench.clock.push(5_000);
+    expect(bench.link.told.filter(({ kind }) => kind === 'turn_liveness')).toHaveLength(1);
+  });
+
+  it('is its metric, in no channel', async () => {
+    const usage = { inputTokens: 10, outputTokens: 5, totalTokens: 15 };
+    const bench = openBench({ operator: BEATS, script: { rules: [{ do: [{ say: 'x' }, { stop: { reason: 'end_turn', usage } }] }] } });
+    await ready(bench);
+    await beat(bench);
+    expect(bench.link.metrics.map((text) => JSON.parse(text) as unknown)).toMatchObject([{ channelId: null, stopReason: 'end_turn' }]);
+  });
+
+  it('is that nobody was asked, and that it was denied', async () => {
+    const bench = openBench({
+      operator: BEATS, permission: { policy: 'ask', askMs: 300_000 }, observation: { livenessMs: 600_000, packed: false, program: { command: 'x', args: [] } },
+      script: { rules: [{ do: [{ ask: 'rm' }, { say: 'done' }] }] },
+    });
+    await ready(bench);
+    await beat(bench);
+    const asked = bench.link.told.find(({ authorization }) => authorization !== undefined);
+    expect(asked?.authorization).toMatchObject({ actionable: false, reason: 'ask: a heartbeat turn' });
+  });
+});
+
+describe('a heartbeat that goes wrong is over, and told in a word', () => {
+  it.each([
+    ['error', [{ error: { code: -32_603, message: 'no' } }]],
+    ['process_ended', [{ die: 'SIGKILL' }]],
+    ['max_tokens', [{ say: 'x' }, { stop: { reason: 'max_tokens' } }]],
+  ])('%s', async (end, steps) => {
+    const bench = openBench({ operator: BEATS, script: { rules: [{ match: 'look around', do: steps }, ANSWER] } });
+    await ready(bench);
+    await beat(bench);
+    expect(bench.agent.snapshot().operator).toMatchObject({ turns: 1, lastEnd: end });
+    expect(bench.link.said).toEqual([]);
+    await bench.until(() => bench.clock.waits(EVERY_MS));
+    expect(bench.seen('operator_turn_started')).toHaveLength(1);
+  });
+
+  it('idle_timeout, and its process is replaced', async () => {
+    const bench = openBench({ operator: { ...BEATS, heartbeat: { everyMs: 10 * IDLE_MS, prompt: 'look around' } }, script: { rules: [{ do: [{ hang: true }] }] } });
+    await bench.nth('process_started');
+    await bench.until(() => bench.clock.waits(10 * IDLE_MS));
+    bench.clock.push(10 * IDLE_MS);
+    await bench.nth('operator_turn_started');
+    bench.clock.push(IDLE_MS);
+    expect(await bench.nth('operator_turn_ended')).toMatchObject({ outcome: 'idle_timeout' });
+    await bench.nth('process_started', 2);
+  });
+
+  it('a stop in the middle of it', async () => {
+    const bench = openBench({ operator: BEATS, script: GATED });
+    await ready(bench);
+    bench.clock.push(EVERY_MS);
+    await bench.nth('operator_turn_started');
+    const stopped = bench.agent.stop(5_000);
+    bench.clock.push(5_000);
+    await stopped;
+    expect(bench.seen('operator_turn_ended')).toMatchObject([{ outcome: 'cancelled' }]);
+  });
+});
+
+describe('the initial prompt', () => {
+  it('is the first turn, before a message that waits, once a start', async () => {
+    const bench = openBench({ operator: INITIAL });
+    await bench.hear(message());
+    await bench.nth('turn_ended');
+    const order = bench.notes.flatMap(({ type }) => (type.endsWith('turn_started') ? [type] : []));
+    expect(order).toEqual(['operator_turn_started', 'turn_started']);
+    await bench.agent.stop(0);
+    const again = openBench({ operator: INITIAL, store: bench.store });
+    await again.nth('operator_turn_ended');
+    expect(again.agent.snapshot().operator).toMatchObject({ turns: 1, lastEnd: 'end_turn' });
+  });
+
+  it('waits for the relay, and so do the messages behind it', async () => {
+    const bench = openBench({ operator: INITIAL });
+    bench.link.phase = 'waiting';
+    await bench.nth('process_started');
+    await bench.hear(message());
+    bench.link.phase = 'ready';
+    await bench.until(() => bench.clock.waits(1_000));
+    bench.clock.push(1_000);
+    await bench.nth('turn_ended');
+    expect(bench.seen('operator_turn_ended')).toHaveLength(1);
+  });
+
+  it('that is for once is given once on a data directory', async () => {
+    const first = openBench({ operator: ONCE });
+    await first.nth('operator_turn_ended');
+    await first.agent.stop(0);
+    const second = openBench({ operator: ONCE, store: first.store });
+    await second.hear(message());
+    await second.nth('turn_ended');
+    expect(second.seen('operator_turn_started')).toEqual([]);
+  });
+
+  it('that is for once and could not be sent is given at the next start', async () => {
+    const first = openBench({ operator: ONCE, script: { newSession: { error: { code: -32_603, message: 'not now' } }, rules: [ANSWER] } });
+    await first.nth('operator_turn_ended');
+    expect(first.agent.snapshot().operator).toMatchObject({ lastEnd: 'session_error' });
+    await first.agent.stop(0);
+    const second = openBench({ operator: ONCE, store: first.store });
+    expect(await second.nth('operator_turn_ended')).toMatchObject({ outcome: 'end_turn' });
+  });
+});
