@@ -36,9 +36,10 @@ export class ModelChoices {
     else this.#choices.set(channelId, before);
   }
 
-  /** What a session of this agent program offers. */
+  /** What a session of this agent program offers; one that was gone on with may not say it. */
   saw(settings: SessionSettings | undefined): void {
-    if (settings !== undefined) this.#seen = settings;
+    const saysNothing = settings === undefined || (settings.configOptions.length === 0 && settings.models === undefined);
+    if (settings !== undefined && !(saysNothing && this.#seen !== undefined)) this.#seen = settings;
   }
 
   /** Whether the agent program offers the model; undefined as long as no session was seen. */

@@ -198,18 +198,23 @@ describe('lanes', () => {
 });
 
 describe('history', () => {
-  it('of the thread is in the envelope, and not at the top of the channel', async () => {
+  it('of the thread is in the envelope where the session has not read it, and not at the top of the channel', async () => {
     const stage = await stageOf({ rules: [{ match: 'show', do: [{ reply: '{{prompt}}' }] }, { do: [{ reply: 'noted' }] }] });
     const root = await stage.say(stage.owner, 'the first word');
     await stage.watch.until('an answer', () => stage.answers.length === 1);
     await stage.say(stage.owner, 'show', root);
-    const inThread = await stage.watch.until('the second', () => stage.answers[1]);
-    expect(inThread.content).toContain('<recent-thread-delta included="2" total="2" truncated="false">');
+    const known = await stage.watch.until('the second', () => stage.answers[1]);
+    expect(known.content).toContain('History: already delivered; retrieve: channel.read');
+    expect(known.content).not.toContain('the first word');
+    await stage.say(stage.owner, '!rotate');
+    await stage.say(stage.owner, 'show', root);
+    const inThread = await stage.watch.until('the third', () => stage.answers[2]);
+    expect(inThread.content).toContain('<recent-thread-delta included="4" total="4" truncated="false">');
     expect(inThread.content).toContain(`${stage.owner.pubkey}: the first word`);
     expect(inThread.content).toContain('helper: noted');
     expect(inThread.content).toContain('Channel: garden');
     await stage.say(stage.owner, 'show');
-    const atTop = await stage.watch.until('the third', () => stage.answers[2]);
+    const atTop = await stage.watch.until('the fourth', () => stage.answers[3]);
     expect(atTop.content).toContain('History: already delivered; retrieve: channel.read');
   });
 });

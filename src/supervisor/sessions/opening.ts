@@ -76,6 +76,7 @@ async function goOn(work: OpeningWork): Promise<Opened | undefined> {
     usedAtMs: options.steadyClock.now(),
   };
   life.remember(lane, session);
+  models.saw(process.settings(sessionId));
   onOpened(opened.refused);
   return { ok: true, session, origin: process.reopens === 'resume' ? 'resumed' : 'loaded' };
 }

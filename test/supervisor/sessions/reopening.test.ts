@@ -265,6 +265,20 @@ describe('a session that is gone on with', () => {
     expect(nth(at, 1)).toEqual({ session: nth(at, 0).session, turns: '2', prompt: 'large' });
   });
 
+  it('tells what models there are, as one that begins does', async () => {
+    const script = { sessions: { resume: true }, newSession: { models }, rules: [SAY] };
+    const before = bench({ script });
+    await ask(before, 1);
+    await before.agent.stop(GRACE_MS);
+    const after = bench({ script, store: before.store, directory: before.directory, stored: before.link.stored });
+    await ask(after, 1, 3);
+    const { pid } = await after.nth('process_started');
+    process.kill(pid, 'SIGKILL');
+    await after.nth('process_ended');
+    order(after, 'switch_model', { modelId: 'huge' });
+    expect(await nthResult(after, 1)).toMatchObject({ status: 'unsupported_model' });
+  });
+
   it('counts its metrics on, in a new start too', async () => {
     const usage = { inputTokens: 1, outputTokens: 1, totalTokens: 2 };
     const script = { sessions: { resume: true }, rules: [{ do: [{ say: 'x' }, { stop: { usage } }] }] };
