@@ -3,14 +3,15 @@ import type { AgentConfig } from './config/index.ts';
 import type { LaunchOrder } from './persona/index.ts';
 
 /** Undefined where the config says all, and nothing is read from the relay. An override's source is shown to the owner. */
-export function launchOrder({ pubkey, instructions, launch }: Pick<AgentConfig, 'pubkey' | 'instructions' | 'launch'>): LaunchOrder | undefined {
+export function launchOrder({ name, pubkey, instructions, launch }: Pick<AgentConfig, 'name' | 'pubkey' | 'instructions' | 'launch'>): LaunchOrder | undefined {
   if (launch === undefined) return undefined;
   const { persona, teams, teamInstructions } = launch;
+  const source = (member: string): string => `skep.yaml: agents.${name}.${member}`;
   return {
     agent: pubkey, persona, teams,
     overrides: {
-      ...(instructions === undefined ? {} : { own: { text: instructions, source: 'skep.yaml: instructions' } }),
-      ...(teamInstructions === undefined ? {} : { team: { text: teamInstructions, source: 'skep.yaml: team-instructions' } }),
+      ...(instructions === undefined ? {} : { own: { text: instructions, source: source('instructions') } }),
+      ...(teamInstructions === undefined ? {} : { team: { text: teamInstructions, source: source('team-instructions') } }),
     },
   };
 }

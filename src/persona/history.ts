@@ -1,6 +1,6 @@
 /** What was saved of a subject: the version that counts, and all of them, newest first, page by page. */
 import { refuse } from '../model/index.ts';
-import type { Refusal } from '../model/index.ts';
+import type { EventId, Refusal } from '../model/index.ts';
 import { matchesFilter, newestFirst } from '../nostr/index.ts';
 import { nextPage } from './pages.ts';
 import type { Cursor } from './pages.ts';
@@ -19,6 +19,12 @@ export async function currentVersion(
   if (!complete) return refuse('unavailable', 'relay: expected an answer about the current version');
   const event = events.filter((one) => matchesFilter(filter, one)).sort(newestFirst)[0];
   return event === undefined ? { ok: true, version: undefined } : readVersion(event, key);
+}
+
+/** The id of the newest version behind `cursor`; undefined where there is none, or the relay does not say. */
+export async function versionBehind({ key, relay }: Reading, subject: Subject, cursor: Cursor): Promise<EventId | undefined> {
+  const next = await nextPage(relay, subjectFilter(key.pubkey, subject), cursor, 1);
+  return next.ok && next.page.status === 'page' ? next.page.events[0]?.id : undefined;
 }
 
 export type HistoryPage =

@@ -4,11 +4,11 @@
  * version the text of until then is published, so that it can be restored.
  */
 import { refuse } from '../model/index.ts';
-import type { EventId, Refusal, Seconds } from '../model/index.ts';
+import type { EventId, Refusal } from '../model/index.ts';
 import type { VerifiedEvent } from '../nostr/index.ts';
 import { nextStamp } from './address.ts';
 import type { Definition } from './definition.ts';
-import { currentVersion } from './history.ts';
+import { currentVersion, versionBehind } from './history.ts';
 import type { OwnerPorts } from './ports.ts';
 import { textFault, versionPlaintext, versionTemplate } from './version.ts';
 import type { Subject, Version } from './version.ts';
@@ -30,8 +30,8 @@ export type SaveOrder = SaveSubject & {
 };
 
 export type SaveOutcome =
-  /** It is stored, and it is the current version. */
-  | { readonly status: 'current'; readonly id: EventId; readonly earlier: Earlier }
+  /** It is stored, and it is the current version. `over` was saved elsewhere at the same moment, was not seen, and stands behind it. */
+  | { readonly status: 'current'; readonly id: EventId; readonly earlier: Earlier; readonly over?: EventId }
   /** It is stored and in the history, but `by`, saved elsewhere, is current. */
   | { readonly status: 'superseded'; readonly id: EventId; readonly by: EventId; readonly earlier: Earlier }
   /** It is stored; whether it is current could not be read. */
@@ -54,14 +54,14 @@ export async function saveVersion(ports: OwnerPorts, order: SaveOrder): Promise<
   const { version } = current;
   const found = version?.id ?? 'none';
   if (order.seen !== undefined && order.seen !== found) return failed(refuse('unseen', `version: expected ${order.seen} as the current one, found ${found}`));
-  if (version !== undefined) return publishText(ports, order, order.text, [{ created_at: version.createdAt }], 'none');
+  if (version !== undefined) return publishText(ports, order, version, 'none');
   const { earlier } = order;
-  if (earlier === undefined || earlier === order.text) return publishText(ports, order, order.text, [], 'none');
-  if (textFault(earlier) !== undefined) return publishText(ports, order, order.text, [], 'unfit');
-  const kept = await send(ports, order, earlier, []);
+  if (earlier === undefined || earlier === order.text) return publishText(ports, order, undefined, 'none');
+  if (textFault(earlier) !== undefined) return publishText(ports, order, undefined, 'unfit');
+  const kept = await send(ports, order, earlier, undefined);
   // The edit would be the first version, and the text before it gone: the owner saves again.
   if (kept.status !== 'accepted') return kept.status === 'unknown' ? failed(refuse('unavailable', kept.detail)) : kept;
-  return publishText(ports, order, order.text, [kept.event], 'kept');
+  return publishText(ports, order, { id: kept.event.id, createdAt: kept.event.created_at }, 'kept');
 }
 
 /** A version of old as the next one; an invalid one has no text to restore. */
@@ -81,23 +81,27 @@ export async function sendAgain(ports: OwnerPorts, order: SaveSubject, event: Ve
   return sent.status === 'accepted' ? lookAgain(ports, order.subject, event, 'none') : sent;
 }
 
-async function publishText(
-  ports: OwnerPorts, order: SaveSubject, text: string, before: readonly { readonly created_at: Seconds }[], earlier: Earlier,
-): Promise<SaveOutcome> {
-  const sent = await send(ports, order, text, before);
-  return sent.status === 'accepted' ? lookAgain(ports, order.subject, sent.event, earlier) : sent;
+/** The version that a save is stamped behind. */
+type Behind = Pick<Version, 'id' | 'createdAt'> | undefined;
+
+async function publishText(ports: OwnerPorts, order: SaveOrder, behind: Behind, earlier: Earlier): Promise<SaveOutcome> {
+  const sent = await send(ports, order, order.text, behind);
+  if (sent.status !== 'accepted') return sent;
+  const outcome = await lookAgain(ports, order.subject, sent.event, earlier);
+  if (outcome.status !== 'current') return outcome;
+  // Two may have looked at the same moment, and then both have saved.
+  const over = await versionBehind(ports, order.subject, { id: sent.event.id, createdAt: sent.event.created_at });
+  return over === undefined || over === behind?.id ? outcome : { ...outcome, over };
 }
 
 type Sent =
   | { readonly status: 'accepted'; readonly event: VerifiedEvent }
   | Extract<SaveOutcome, { readonly status: 'unknown' | 'failed' }>;
 
-async function send(
-  ports: OwnerPorts, order: SaveSubject, text: string, before: readonly { readonly created_at: Seconds }[],
-): Promise<Sent> {
+async function send(ports: OwnerPorts, order: SaveSubject, text: string, behind: Behind): Promise<Sent> {
   const sealed = await ports.key.sealToSelf(versionPlaintext(text));
   if (!sealed.ok) return failed(sealed);
-  const signed = await ports.key.sign(versionTemplate(order.subject, sealed.payload, nextStamp(ports.nowSec(), before)));
+  const signed = await ports.key.sign(versionTemplate(order.subject, sealed.payload, nextStamp(ports.nowSec(), behind === undefined ? [] : [{ created_at: behind.createdAt }])));
   return signed.ok ? deliver(ports, order, signed.event) : failed(signed);
 }
 

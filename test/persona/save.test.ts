@@ -237,18 +237,7 @@ describe('any relay', () => {
 
   it('has one current version and both in the history after any two savers', async () => {
     await fc.assert(fc.asyncProperty(fc.infiniteStream(fc.boolean()), fc.integer({ min: -900, max: 900 }), async (turns, skewSec) => {
-      const relay = memoryRelay();
-      const gate = turnstile(turns);
-      const outcomes = await Promise.all(['a', 'b'].map(async (text, index) => {
-        const slow: PersonaRelay = {
-          query: async (queries) => { await gate.turn(index); return relay.query(queries); },
-          publish: async (event) => { await gate.turn(index); return relay.publish(event); },
-        };
-        const outcome = await save(ports(slow, () => NOW + index * skewSec), text);
-        gate.leave(index);
-        return outcome;
-      }));
-      const all = await history(ports(relay));
+      const { outcomes, all } = await twoSavers(turns, skewSec, {});
       expect(all.map(textOf).sort()).toEqual(['a', 'b']);
       const current = all[0]?.id;
       expect(outcomes.map(({ status }) => status).every((status) => status === 'current' || status === 'superseded')).toBe(true);
@@ -256,7 +245,41 @@ describe('any relay', () => {
       for (const outcome of outcomes) if (outcome.status === 'superseded') expect(outcome.by).toBe(current);
     }), { numRuns: 60 });
   });
+
+  it('refuses, or tells of, every save over a version that was not seen', async () => {
+    const seen = new Set<string>();
+    await fc.assert(fc.asyncProperty(fc.infiniteStream(fc.boolean()), fc.integer({ min: -900, max: 900 }), async (turns, skewSec) => {
+      const { outcomes, all } = await twoSavers(turns, skewSec, { seen: 'none' });
+      const told = outcomes.flatMap((outcome) => {
+        if (outcome.status === 'superseded') return [outcome.by];
+        return outcome.status === 'current' && outcome.over !== undefined ? [outcome.over] : [];
+      });
+      const words = outcomes.map(wordOf);
+      if (words.includes('unseen')) expect(all).toHaveLength(1);
+      else expect([all.length, told.length > 0]).toEqual([2, true]);
+      for (const id of told) expect(all.map((one) => one.id)).toContain(id);
+      seen.add(words.sort().join());
+    }), { numRuns: 200 });
+    // All three ends are among them.
+    expect([...seen].sort()).toEqual(['current,current', 'current,superseded', 'current,unseen']);
+  });
 });
+
+/** Two devices that save `a` and `b` for one subject, their steps in the order that chance says. */
+async function twoSavers(turns: Iterator<boolean>, skewSec: number, more: Partial<SaveOrder>): Promise<{ readonly outcomes: readonly SaveOutcome[]; readonly all: readonly Version[] }> {
+  const relay = memoryRelay();
+  const gate = turnstile(turns);
+  const outcomes = await Promise.all(['a', 'b'].map(async (text, index) => {
+    const slow: PersonaRelay = {
+      query: async (queries) => { await gate.turn(index); return relay.query(queries); },
+      publish: async (event) => { await gate.turn(index); return relay.publish(event); },
+    };
+    const outcome = await save(ports(slow, () => NOW + index * skewSec), text, more);
+    gate.leave(index);
+    return outcome;
+  }));
+  return { outcomes, all: await history(ports(relay)) };
+}
 
 /** Lets one of two go on at a time, as chance says, until it leaves. */
 function turnstile(turns: Iterator<boolean>): { turn(index: number): Promise<void>; leave(index: number): void } {

@@ -17,7 +17,7 @@ import { edited } from './editor.ts';
 import { asPersonas, taken } from './open.ts';
 import type { PersonaFlags, Personas } from './open.ts';
 import { patiently } from './patience.ts';
-import { saveShown, subjectJson, textJson } from './saving.ts';
+import { saveShown, subjectJson, tellOverrides, textJson } from './saving.ts';
 import type { SaveFlags } from './saving.ts';
 import { targetOf } from './subject.ts';
 import type { Sort, Standing, Target } from './subject.ts';
@@ -92,6 +92,7 @@ async function show({ personas, target }: Told, version: string | undefined, { j
   }
   if (text === undefined) throw new Failure('refused_input', fault ?? 'there is no text');
   tell(`${target.title}: ${sourceText(standing)}`);
+  if (version === undefined) tellOverrides(target);
   // A screen obeys nothing that stands in it; a file gets the very bytes.
   if (process.stdout.isTTY) for (const line of screenLines(text)) print(line);
   else await write(text);

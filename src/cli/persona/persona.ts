@@ -231,6 +231,8 @@ async function remove(personas: Personas, slug: string, flags: SureFlags): Promi
   const { slug: found } = await theDefinitionOrHead(personas, slug);
   const { records } = taken(await readTeams(personas));
   const teams = records.flatMap((record) => (record.status === 'live' && record.definitions.includes(found) ? [record.name] : []));
+  const agents = personas.agents.filter(({ launch }) => launch?.persona === found).map(({ name }) => name);
+  if (agents.length > 0) tell(`made from it: ${agents.join(', ')}`);
   if (teams.length > 0) tell(`it belongs to ${plural(teams.length, 'team')}: ${teams.map(safe).join(', ')}`);
   await confirm(`Delete ${found}? An agent that is made from it is not started without it, unless it has instructions of its own.`, flags);
   const request = taken(await deleteAt(personas, { kind: PERSONA_KIND.definition, author: personas.key.pubkey, d: found })).event;

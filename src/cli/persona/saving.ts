@@ -23,6 +23,7 @@ export async function saveShown(target: Target, standing: Standing, text: string
     return;
   }
   showDiff(standing, text);
+  tellOverrides(target);
   await confirm(`Save this as the next version of ${target.title}?`, flags);
   tellOutcome(target, await target.save(text, flags.over === true ? undefined : seen), text, flags);
 }
@@ -42,7 +43,9 @@ function tellOutcome(target: Target, outcome: SaveOutcome, text: string, { json 
   }
   const { id, earlier } = outcome;
   const by = outcome.status === 'superseded' ? outcome.by : null;
-  if (json) print(jsonLine({ status: outcome.status, ...subjectJson(target), version: id, by, earlier, ...textJson(text) }));
+  const over = outcome.status === 'current' ? outcome.over : undefined;
+  if (json) print(jsonLine({ status: outcome.status, ...subjectJson(target), version: id, by, over: over ?? null, earlier, ...textJson(text) }));
+  if (over !== undefined) tell(`version ${shortId(over)} of ${title}, saved elsewhere at the same moment, was not seen and stands behind it; see skep instructions diff`);
   if (earlier === 'kept' && !json) print('kept as the first version: the text of until now');
   if (earlier === 'unfit') tell('the text of until now is not in the history: no version can hold it');
   switch (outcome.status) {
@@ -61,6 +64,11 @@ function tellOutcome(target: Target, outcome: SaveOutcome, text: string, { json 
 function failed(refusal: Extract<SaveOutcome, { readonly status: 'failed' }>['refusal']): Failure {
   if (refusal.code !== 'unseen') return failureOf(refusal);
   return new Failure('not_changed', `nothing was saved: another version is current than the one that was seen; ${refusal.detail}; look at it with skep instructions diff, or save over it with --over`);
+}
+
+/** For the owner to know that what they save, or see here, is not what an agent of this machine is told. */
+export function tellOverrides({ overrides, title }: Target): void {
+  for (const source of overrides) tell(`${source} stands on this machine in the place of what ${title} says`);
 }
 
 export function subjectJson({ subject, name }: Target): object {

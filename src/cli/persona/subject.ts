@@ -1,13 +1,15 @@
 /**
  * Whose instructions are meant: `agent <name>` or `team <id>`, as people write it, and what holds for them now.
  */
+import type { AgentConfig } from '../../config/index.ts';
+import { launchOrder } from '../../launch-order.ts';
 import { Failure } from '../../model/index.ts';
 import type { Pubkey } from '../../model/index.ts';
 import { parsePubkey } from '../../nostr/index.ts';
 import {
   currentVersion, headsOf, linkOf, ownFacts, PERSONA_KIND, readAll, readInstance, readTeam, readTeams, saveTeamInstructions, saveVersion,
 } from '../../persona/index.ts';
-import type { Instance, SaveOrder, SaveOutcome, Subject, Team, TeamId, Version } from '../../persona/index.ts';
+import type { Instance, SaveOrder, SaveOutcome, Subject, Team, Version } from '../../persona/index.ts';
 import { plural, safe } from '../print.ts';
 import { taken } from './open.ts';
 import type { Personas } from './open.ts';
@@ -32,6 +34,8 @@ export interface Target {
   /** What "reset" saves; rejects where it cannot be read. An agent's alone. */
   template?(): Promise<string>;
   save(text: string, seen: SaveOrder['seen']): Promise<SaveOutcome>;
+  /** What the config of this machine puts in the place of the text, for whom; escaped. */
+  readonly overrides: readonly string[];
 }
 
 export async function targetOf(personas: Personas, sort: Sort, name: string): Promise<Target> {
@@ -91,6 +95,7 @@ function agentTarget(personas: Personas, { pubkey, name }: NamedAgent): Target {
   const facts = async () => taken(await ownFacts(personas, await madeOf(personas, pubkey))).facts;
   return {
     subject, name, title: `agent ${safe(name)}`,
+    overrides: overridesIn(personas, 'own', (agent) => agent.pubkey === pubkey),
     async standing() {
       const { version, template } = await facts();
       if (version !== undefined) return ofVersion(version);
@@ -112,10 +117,19 @@ function agentTarget(personas: Personas, { pubkey, name }: NamedAgent): Target {
   };
 }
 
-function teamTarget(personas: Personas, { id, name }: { readonly id: TeamId; readonly name: string }): Target {
+/** An override is shown to the owner (NIP-AP "Launch composition"): what they save does not reach that agent here. */
+function overridesIn({ agents }: Personas, layer: 'own' | 'team', isMeant: (agent: AgentConfig) => boolean): readonly string[] {
+  return agents.filter(isMeant).flatMap((agent) => {
+    const source = launchOrder(agent)?.overrides[layer]?.source;
+    return source === undefined ? [] : [safe(source)];
+  });
+}
+
+function teamTarget(personas: Personas, { id, name, agents }: Pick<Team, 'id' | 'name' | 'agents'>): Target {
   const subject = { type: 'team', team: id } as const;
   return {
     subject, name, title: `team ${safe(name)} (${safe(id)})`,
+    overrides: overridesIn(personas, 'team', ({ pubkey, launch }) => agents.includes(pubkey) || launch?.teams.includes(id) === true),
     async standing() {
       const { version } = taken(await currentVersion(personas, subject));
       if (version !== undefined) return ofVersion(version);

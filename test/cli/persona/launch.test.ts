@@ -72,16 +72,20 @@ it('names the source of each layer, its size and hash: definition, then version,
 
   configure(box, 'persona: helper, instructions: Of this machine., team-instructions: Alone.');
   expect(await planned(box)).toMatchObject({
-    own: { source: 'version', override: 'skep.yaml: instructions', resolved: size('As its owner says.'), delivered: size('Of this machine.') },
-    team: { source: 'teams', override: 'skep.yaml: team-instructions', resolved: size('Share.'), delivered: size('Alone.') },
+    own: { source: 'version', override: 'skep.yaml: agents.helper.instructions', resolved: size('As its owner says.'), delivered: size('Of this machine.') },
+    team: { source: 'teams', override: 'skep.yaml: agents.helper.team-instructions', resolved: size('Share.'), delivered: size('Alone.') },
   });
+  // What is saved does not reach the agent here, and its owner is told so.
+  expect((await inPlace(box, 'instructions', 'show', 'agent', 'helper')).stderr).toContain('skep: skep.yaml: agents.helper.instructions stands on this machine in the place of what agent helper says\n');
+  expect((await inPlace(box, 'instructions', 'show', 'team', 'Bees')).stderr).toContain('skep: skep.yaml: agents.helper.team-instructions stands on this machine in the place of what team Bees');
+  expect((await inPlace(box, 'persona', 'delete', 'helper')).stderr).toMatch(/^skep: made from it: helper\nskep: it belongs to 1 team: Bees\n/);
   const { code, stdout } = await inPlace(box, 'launch', 'plan', 'helper');
   expect(code).toBe(0);
   expect(stdout).toMatch(new RegExp(`^helper {2}npub1\\S+
  {2}own {6}version [0-9a-f]{8} of its instructions, 18 bytes, sha256 [0-9a-f]{12}
- {11}in its place skep.yaml: instructions, 16 bytes, sha256 [0-9a-f]{12}
+ {11}in its place skep.yaml: agents.helper.instructions, 16 bytes, sha256 [0-9a-f]{12}
  {2}team {5}its team, 6 bytes, sha256 [0-9a-f]{12}
- {11}in its place skep.yaml: team-instructions, 6 bytes, sha256 [0-9a-f]{12}
+ {11}in its place skep.yaml: agents.helper.team-instructions, 6 bytes, sha256 [0-9a-f]{12}
  {11}Bees \\(\\S+\\): version [0-9a-f]{8}, 10 bytes, sha256 [0-9a-f]{12}
  {2}session {2}thread
  {2}adapter {2}scripted: .*
