@@ -8,7 +8,7 @@ interface Bench {
   readonly run: () => Promise<readonly BenchRow[]>;
 }
 
-const names = ['compiler', 'crypto', 'host', 'journal', 'replay', 'turn'];
+const names = ['acp', 'compiler', 'crypto', 'host', 'journal', 'replay', 'turn'];
 const wanted = process.argv.slice(2);
 const unknown = wanted.find((name) => !names.includes(name));
 if (unknown !== undefined) {
