@@ -11,28 +11,40 @@ const AUX = new Uint8Array(32);
 
 export interface House {
   readonly directory: string;
+  /** Of the agents' scripts: a file there opens the gate of its name. */
+  readonly gates: string;
   readonly configFile: string;
-  readonly agent: string;
+  readonly agents: readonly string[];
   /** What a relay would have stored: the channel, its members, the profiles. */
   readonly stored: readonly VerifiedEvent[];
-  message(content: string): VerifiedEvent;
+  /** The owner's, to the first agent in `CHANNEL` unless it says otherwise. */
+  message(content: string, place?: { readonly channel?: string; readonly agent?: string | undefined }): VerifiedEvent;
   remove(): void;
 }
 
+export interface HouseOptions {
+  readonly channels?: readonly string[];
+  /** Further members of each agent in skep.yaml, one `name: value` a line. */
+  readonly agent?: readonly string[];
+  /** Of the script of every agent. */
+  readonly rules?: readonly object[];
+}
+
 /** `agents` on the scripted adapter, each saying one word to whatever it is asked. */
-export function makeHouse(agents: number, relayUrl: string): House {
+export function makeHouse(agents: number, relayUrl: string, { channels = [CHANNEL], agent: more = [], rules = [{ do: [{ say: 'yes' }] }] }: HouseOptions = {}): House {
   const directory = mkdtempSync(join(tmpdir(), 'skep-bench-'));
-  mkdirSync(join(directory, 'keys'));
+  const gates = join(directory, 'gates');
+  for (const made of [join(directory, 'keys'), gates]) mkdirSync(made);
   const owner = keyOf(200);
   const keys = Array.from({ length: agents }, (_, index) => keyOf(index + 1));
   const members = keys.map(pubkeyOf);
-  const [agent = ''] = members;
-  writeFileSync(join(directory, 'script.json'), JSON.stringify({ v: 1, rules: [{ do: [{ say: 'yes' }] }] }));
+  writeFileSync(join(directory, 'script.json'), JSON.stringify({ v: 1, gates, rules }));
   const lines = keys.flatMap((key, index) => {
     const name = `agent-${index}`;
     writeFileSync(join(directory, 'keys', name), Buffer.from(key).toString('hex'), { mode: 0o600 });
     return [
       `  - name: ${name}`, `    key: keys/${name}`, `    owner: ${pubkeyOf(owner)}`, '    adapter: scripted', '    args: [script.json]',
+      ...more.map((line) => `    ${line}`),
     ];
   });
   const configFile = join(directory, 'skep.yaml');
@@ -40,14 +52,16 @@ export function makeHouse(agents: number, relayUrl: string): House {
   const sign = (kind: number, tags: readonly Tag[], content: string, key: Uint8Array): VerifiedEvent =>
     signEvent({ created_at: seconds(Date.now() / 1000), kind, tags, content }, key, AUX);
   return {
-    directory, configFile, agent,
+    directory, gates, configFile, agents: members,
     stored: [
-      sign(39_000, [['d', CHANNEL], ['name', 'bench'], ['t', 'stream']], '', owner),
-      sign(39_002, [['d', CHANNEL], ...members.map((member) => ['p', member])], '', owner),
+      ...channels.flatMap((channel) => [
+        sign(39_000, [['d', channel], ['name', 'bench'], ['t', 'stream']], '', owner),
+        sign(39_002, [['d', channel], ...members.map((member) => ['p', member])], '', owner),
+      ]),
       sign(0, [], JSON.stringify({ display_name: 'Owner' }), owner),
       ...keys.map((key) => sign(0, [], JSON.stringify({ display_name: 'Agent' }), key)),
     ],
-    message: (content) => sign(9, [['h', CHANNEL], ['p', agent]], content, owner),
+    message: (content, { channel = CHANNEL, agent = members[0] } = {}) => sign(9, [['h', channel], ['p', agent ?? '']], content, owner),
     remove: () => { rmSync(directory, { recursive: true, force: true }); },
   };
 }
