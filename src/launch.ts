@@ -45,8 +45,16 @@ export interface LaunchParts {
   readonly onShutdown: (agent: Pubkey) => void;
 }
 
+/** What an owner's word came to (NIP-AP "Launch composition"). */
+export interface Told {
+  readonly session: AgentConfig['session'];
+  readonly system?: string;
+  readonly teamInstructions?: string;
+}
+
 export interface Launch {
-  configured(agent: AgentConfig): AgentOptions;
+  /** `told` stands in the place of what the config says, texts that are absent too. */
+  configured(agent: AgentConfig, told?: Told): AgentOptions;
   /** Undefined where its runtime is no longer configured. */
   managed(agent: ManagedAgent): AgentOptions | undefined;
 }
@@ -65,10 +73,11 @@ export function openLaunch(parts: LaunchParts): Launch {
     parts.config.agents.map(({ pubkey, name, owner }) => [pubkey, { displayName: name, isAgent: true, owner }]),
   );
   return {
-    configured(agent) {
+    configured(agent, told) {
       const gate = configuredGate(agent);
-      const tape = parts.recorder?.tapeOf(streamSettings(agent, gate));
-      return { ...agentOptions(agent, gate, own, parts), ...operatorTurns(agent), ...(tape && { tape }) };
+      const setup = told === undefined ? agent : toldSetup(agent, told);
+      const tape = parts.recorder?.tapeOf(streamSettings(setup, gate));
+      return { ...agentOptions(setup, gate, own, parts), ...operatorTurns(agent), ...(tape && { tape }) };
     },
     managed(agent) {
       const setup = managedSetup(agent, parts.config);
@@ -105,7 +114,14 @@ export async function followManaged(change: ManagedChange, supervisor: Superviso
 }
 
 /** No key is among it. */
-type Setup = Omit<AgentConfig, 'secretKey' | 'attestation' | 'respondTo' | 'allowlist' | 'channels' | 'manageAgents'>;
+type Setup = Omit<AgentConfig, 'secretKey' | 'attestation' | 'respondTo' | 'allowlist' | 'channels' | 'manageAgents' | 'launch' | 'instructions'> & {
+  readonly instructions?: string | undefined;
+  readonly teamInstructions?: string | undefined;
+};
+
+function toldSetup(agent: AgentConfig, { session, system, teamInstructions }: Told): Setup {
+  return { ...agent, session, instructions: system, teamInstructions };
+}
 
 function managedSetup({ pubkey, owner, root, displayName, systemPrompt, runtime }: ManagedAgent, config: Config): Setup | undefined {
   const maker = config.agents.find((agent) => agent.pubkey === root);
@@ -161,6 +177,7 @@ function agentOptions(
     processes: agent.processes,
     cwd: agent.cwd,
     ...(agent.instructions === undefined ? {} : { instructions: agent.instructions }),
+    ...(agent.teamInstructions === undefined ? {} : { teamInstructions: agent.teamInstructions }),
     ...(agent.observe !== 'off' && { observation: { livenessMs: agent.livenessMs, packed: agent.observe === 'batch', program: { command, args } } }),
     rest: { lazy: agent.lazyStart, ...(agent.idleSleepMs !== undefined && { sleepAfterMs: agent.idleSleepMs }) },
     signals: { presence: agent.presence, typing: agent.typing },

@@ -1,7 +1,7 @@
 /**
  * The composition root: opens every room on a config, in order, and closes them in the other. Nothing is decided here.
  *
- *   lock → store → control socket → leftovers ended → (relay in the box) → broker → (recorder) → supervisor
+ *   lock → store → control socket → leftovers ended → (relay in the box) → broker → (recorder) → supervisor → (launches)
  */
 import { join } from 'node:path';
 import { LeakBook, reapLeftovers } from './acp/index.ts';
@@ -9,15 +9,20 @@ import type { Leak } from './acp/index.ts';
 import { openBroker } from './broker/index.ts';
 import type { AgentIdentity, Broker, BrokerOptions } from './broker/index.ts';
 import type { AgentConfig, Config } from './config/index.ts';
+import { openLaunches } from './launches/index.ts';
+import type { Launches } from './launches/index.ts';
 import { lockDataDirectory, openControl, socketPathOf } from './control/index.ts';
 import type { StatusReport } from './control/index.ts';
 import { followManaged, openLaunch, runtimesOf } from './launch.ts';
+import { ownerAccess, startLaunched, targetsOf } from './launch-owned.ts';
 import type { Surroundings } from './launch.ts';
 import type { Pubkey } from './model/index.ts';
 import { Recorder } from './recording/index.ts';
 import { openRelay } from './relay/index.ts';
 import type { Relay } from './relay/index.ts';
 import { relayKey } from './relay-key.ts';
+import { restarter } from './restart.ts';
+import type { Restart } from './restart.ts';
 import { openSqlite, SUPERVISOR_SCHEMA } from './store/index.ts';
 import { openSupervisor } from './supervisor/index.ts';
 import type { Supervisor } from './supervisor/index.ts';
@@ -29,6 +34,8 @@ export interface Running {
   snapshot(): StatusReport;
   /** Turns under way get `graceMs`, then are cut short and kept. Twice is once. */
   close(graceMs: number): Promise<void>;
+  /** Ends one configured agent, by name or pubkey, and starts it again; the others run on. */
+  readonly restart: Restart;
   /** Cuts turns short now: the second signal. */
   force(): void;
   /** Settles when everything is closed; rejects with what ended it when that was not `close`. */
@@ -93,6 +100,7 @@ async function openRooms(
   const broker = await openBroker({
     relayUrl, identities: config.agents.map((agent) => identityOf(agent, config)), store, clock, steadyClock, random, log,
     keyDirectory: join(config.dataDirectory, 'agents'),
+    ...(config.ownerKey?.type === 'local' && { owner: config.ownerKey }),
     ...listening(config.broker),
     // The box may listen on another port each time; it is its key that makes it the same community.
     ...(relay && { community: `embedded:${relay.pubkey}` }),
@@ -107,14 +115,25 @@ async function openRooms(
   }
   const onFatal = (error: unknown): void => { ending.fail(error); };
   const onShutdown = (agent: Pubkey): void => {
-    void rooms.supervisor?.shutdown(agent, config.graceMs).then((wasLast) => (wasLast ? ending.close(config.graceMs) : undefined)).catch(onFatal);
+    const isLast = (wasLast: boolean): boolean => wasLast && (rooms.launches?.waiting() ?? 0) === 0;
+    void rooms.supervisor?.shutdown(agent, config.graceMs).then((wasLast) => (isLast(wasLast) ? ending.close(config.graceMs) : undefined)).catch(onFatal);
   };
   const launch = openLaunch({ config, options, broker, store, recorder, onLeak, onFatal, onShutdown });
-  const supervisor = openSupervisor(config.agents.map((agent) => launch.configured(agent)));
+  const supervisor = openSupervisor(config.agents.filter((agent) => agent.launch === undefined).map((agent) => launch.configured(agent)));
   rooms.supervisor = supervisor;
   closings.push((graceMs) => supervisor.close(graceMs));
+  const access = ownerAccess(config, { relayUrl, broker, options });
+  if (access !== undefined) {
+    const launches = openLaunches({
+      targets: targetsOf(config, broker), access, community: relay === undefined ? relayUrl : `embedded:${relay.pubkey}`, store, clock, steadyClock, random, log, onFatal,
+      start: (start) => { startLaunched(start, { config, launch, supervisor }); },
+    });
+    rooms.launches = launches;
+    closings.push(() => launches.close());
+  }
   broker.managed((change) => followManaged(change, supervisor, launch, config.graceMs));
-  return { relayUrl, snapshot, close: ending.close, force: () => { supervisor.force(); }, closed: ending.closed };
+  const restart = restarter({ config, broker, launch, supervisor, launches: rooms.launches });
+  return { relayUrl, snapshot, restart, close: ending.close, force: () => { supervisor.force(); }, closed: ending.closed };
 }
 
 /** What is open so far, as far as it is to be told. */
@@ -124,6 +143,7 @@ interface Rooms {
   relay?: Relay;
   recorder?: Recorder;
   supervisor?: Supervisor;
+  launches?: Launches;
 }
 
 function reporter(rooms: Readonly<Rooms>, ending: EndOnce, { clock, version }: RootOptions): () => StatusReport {
@@ -133,6 +153,7 @@ function reporter(rooms: Readonly<Rooms>, ending: EndOnce, { clock, version }: R
     ...(rooms.relay && { embeddedRelay: { url: rooms.relay.url, connections: rooms.relay.stats().connections } }),
     ...(rooms.recorder && { recording: rooms.recorder.report() }),
     agents: rooms.supervisor?.snapshot() ?? [],
+    ...(rooms.launches && { launches: rooms.launches.snapshot() }),
   });
 }
 

@@ -28,6 +28,7 @@ import type { Keyring } from './keyring.ts';
 import { openLink } from './link.ts';
 import { openKeyFiles, openManagedRows, openRegistry, openRoster } from './managed/index.ts';
 import type { Configured, Registry, Roster, RosterOptions } from './managed/index.ts';
+import { openOwnerDoor } from './owner-door.ts';
 import type { AgentIdentity, AgentLink, Broker } from './ports.ts';
 import { authSigner, openPublisher } from './publish.ts';
 import { listed, openSessions } from './sessions.ts';
@@ -40,6 +41,8 @@ export interface BrokerOptions {
   /** What names the community in the journal's keys, where the relay's URL may change from run to run. */
   readonly community?: string;
   readonly identities: readonly AgentIdentity[];
+  /** Whose sealed texts agents are started with; none, where nothing is. */
+  readonly owner?: { readonly pubkey: Pubkey; readonly secretKey: Uint8Array };
   readonly store: Store;
   /** For stamps, and what is stored. */
   readonly clock: Clock;
@@ -83,7 +86,7 @@ export async function openBroker(options: BrokerOptions): Promise<Broker> {
   if (!relay.ok) throw new Failure('config', relay.detail);
   refuseTwins(identities);
   const community = options.community ?? relay.url;
-  const keyring = openKeyring(identities, random);
+  const keyring = openKeyring(options.owner === undefined ? identities : [...identities, options.owner], random);
   const sessions = openSessions({ random, clock });
   const members = new Map<Pubkey, Member>();
   const memberOf = (pubkey: Pubkey): Member => members.get(pubkey) ?? unknownAgent(pubkey);
@@ -102,13 +105,7 @@ export async function openBroker(options: BrokerOptions): Promise<Broker> {
       sessions.closeOf(pubkey);
     },
     async disconnect(pubkey) {
-      const member = members.get(pubkey);
-      if (member === undefined) return;
-      members.delete(pubkey);
-      sessions.closeOf(pubkey);
-      await closeOutgoing(member, 0);
-      await closeMembers([member]);
-      keyring.forget(pubkey);
+      if (await dismiss(pubkey) !== undefined) keyring.forget(pubkey);
     },
     introduce: (agent, attestation, renamed) =>
       introduce({ agent, attestation, renamed, via: memberOf(agent.pubkey).agent, log }),
@@ -161,6 +158,16 @@ export async function openBroker(options: BrokerOptions): Promise<Broker> {
   }
   for (const identity of identities) admit(publicIdentity(identity));
 
+  async function dismiss(pubkey: Pubkey): Promise<Member | undefined> {
+    const member = members.get(pubkey);
+    if (member === undefined) return undefined;
+    members.delete(pubkey);
+    sessions.closeOf(pubkey);
+    await closeOutgoing(member, 0);
+    await closeMembers([member]);
+    return member;
+  }
+
   let closed: Promise<void> | undefined;
   async function close(graceMs: number): Promise<void> {
     const endMs = later(steadyClock.now(), graceMs);
@@ -187,6 +194,11 @@ export async function openBroker(options: BrokerOptions): Promise<Broker> {
     publicEndpoint: hosts.publicEndpoint,
     credentials: { ...credentials, list: () => [...credentials.list(), ...sessions.list().map((open) => listed(open, members.get(open.session.principal)?.agent.identity.name))] },
     link: (agent) => memberOf(agent).link,
+    ...(options.owner && { owner: openOwnerDoor(keyring, options.owner.pubkey) }),
+    async renew(pubkey) {
+      const member = await dismiss(pubkey);
+      if (member !== undefined && closed === undefined) admit(member.agent.identity);
+    },
     managed: (consumer) => { managed.roster.follow(consumer); },
     close: closeOnce,
   };

@@ -6,6 +6,7 @@ import type { Controls } from './controls/index.ts';
 import type { Feed } from './feed/index.ts';
 import type { Journal } from './journal/index.ts';
 import { openCommandReports } from './command-report.ts';
+import { openOwnMemory } from './own-memory.ts';
 import { isMessageIn, openOwnMessages } from './own-message.ts';
 import type { AgentLink } from './ports.ts';
 import type { Sessions } from './sessions.ts';
@@ -65,6 +66,7 @@ export function openLink({ agent, feed, controls, journal, cards, sessions, endp
       agent.metrics.publish(plaintext, at);
     },
     cards,
+    memory: openOwnMemory(agent),
     presence: (status) => {
       signals.presence(status);
     },

@@ -4,7 +4,7 @@
  */
 import type { CardFacts, CardResolution } from '../cards/index.ts';
 import type { ChannelId, EventId, Milliseconds, Pubkey, Refusal, Seconds } from '../model/index.ts';
-import type { Filter, Tag, VerifiedEvent } from '../nostr/index.ts';
+import type { EventTemplate, Filter, Tag, VerifiedEvent } from '../nostr/index.ts';
 
 /** Who an agent is to the broker. `secretKey` is 32 bytes and is held by the broker alone. */
 export interface AgentIdentity {
@@ -227,6 +227,23 @@ export interface CardDesk {
   resolve(nonce: string, resolution: CardResolution): void;
 }
 
+/** An agent's memory between it and its owner (NIP-AE), for what skep itself remembers there. Bounded in time. */
+export interface MemoryDesk {
+  /** `value` is undefined where there is none. Not ok: the relay did not answer, and nothing is known. */
+  read(slug: string): Promise<{ readonly ok: true; readonly value: string | undefined } | { readonly ok: false }>;
+  /** `stored`: the relay has it, perhaps since an earlier write. */
+  write(slug: string, value: string): Promise<'stored' | 'unknown'>;
+}
+
+/** The owner's key as far as a start needs it. */
+export interface OwnerDoor {
+  readonly pubkey: Pubkey;
+  /** The answer to a relay's challenge (kind 22242); throws for anything else. */
+  sign(template: EventTemplate): Promise<VerifiedEvent>;
+  /** What the owner sealed to themselves; undefined when it is not that. Throws for another `peer`. */
+  open(peer: Pubkey, payload: string): Promise<string | undefined>;
+}
+
 export interface AgentLink {
   readonly pubkey: Pubkey;
   /** Starts the feed. Exactly one consumer; a rejected promise is a bug of the consumer and stops this agent's feed. */
@@ -264,6 +281,7 @@ export interface AgentLink {
   /** Tells the owner what a turn has used (NIP-AM). Returns at once, never throws; nobody learns what came of it. */
   metric(metric: SealedMetric): void;
   readonly cards: CardDesk;
+  readonly memory: MemoryDesk;
   /** True from now on, and told every minute until another one is. Best effort: never throws, never waits. */
   presence(status: PresenceStatus): void;
   /** Tells that the agent is writing there, until the function it returns is called. Best effort: never throws, never waits. */
@@ -339,6 +357,13 @@ export interface Broker {
   readonly publicEndpoint: string;
   readonly credentials: CredentialDesk;
   link(agent: Pubkey): AgentLink;
+  /** Present where the owner's key is in the ring. */
+  readonly owner?: OwnerDoor;
+  /**
+   * A configured agent's connection, feed and link anew, after its consumer has stopped: its sessions end. `link` gives
+   * the new one.
+   */
+  renew(agent: Pubkey): Promise<void>;
   /** Tells of the agents that agents have made: of those that are there, and of every change. One consumer. */
   managed(consumer: ManagedConsumer): void;
   /** Stops taking actions, lets those under way end within `graceMs`, closes sockets. Closing twice is closing once. */

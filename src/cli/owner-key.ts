@@ -2,16 +2,14 @@
  * The owner's key, from a file of mode 0600: a secret key (nsec or hex), or the address of a remote signer
  * (`bunker://...`). For a signer this client has a key of its own beside that file: the signer knows it again.
  */
-import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { readSecretFile } from '../config/index.ts';
 import { Failure } from '../model/index.ts';
 import type { Log } from '../model/index.ts';
-import { newSecretKey } from '../nostr/index.ts';
-import { FRAME_KIND, isBunker, openBunker, openLocalKey, parseBunker } from '../owner/index.ts';
+import { FRAME_KIND, isBunker, openLocalKey } from '../owner/index.ts';
 import type { OwnerKey } from '../owner/index.ts';
+import { openSigner } from '../owner-key.ts';
 import { OWNER_KINDS } from '../persona/index.ts';
-import { writePrivateFile } from '../store/index.ts';
 import { steadyClock, systemClock, systemRandom } from '../system/index.ts';
 import { safe, tell } from './print.ts';
 
@@ -26,18 +24,10 @@ export async function openOwnerKey(written: string, log: Log, work: keyof typeof
   if (/^(?:nsec1|bunker:|[0-9a-f]{64}$)/i.test(written.trim())) throw new Failure('usage', '--key: expected a file, found a secret: write it to a file of mode 0600 and name that');
   const text = secretIn(written);
   if (!isBunker(text)) return openLocalKey(text, safe(written), systemRandom);
-  const parsed = parseBunker(text);
-  if (!parsed.ok) throw new Failure('config', `${safe(written)}: ${parsed.detail}`);
-  return openBunker({
-    pointer: parsed.pointer, client: clientKey(`${written}.client`), clock: systemClock, steadyClock, random: systemRandom, log, kinds: KINDS[work],
+  return openSigner(text, {
+    name: safe(written), clientFile: resolve(`${written}.client`), kinds: KINDS[work], clock: systemClock, steadyClock, random: systemRandom, log,
     onAuthUrl: (url) => { tell(`the signer asks you to allow this: ${safe(url)}`); },
   });
-}
-
-function clientKey(written: string): OwnerKey {
-  const path = resolve(written);
-  if (!existsSync(path)) writePrivateFile(path, `${Buffer.from(newSecretKey(systemRandom).secretKey).toString('hex')}\n`);
-  return openLocalKey(secretIn(written), safe(written), systemRandom);
 }
 
 function secretIn(written: string): string {

@@ -44,3 +44,8 @@ export function ago(ms: number): string {
   const hours = Math.floor(minutes / 60);
   return hours < 48 ? `${hours} h ${minutes % 60} min` : `${Math.floor(hours / 24)} d ${hours % 24} h`;
 }
+
+/** A line of `skep status` below the name of what it is about. */
+export function row(label: string, text: string): string {
+  return `  ${label.padEnd(8)} ${text}`;
+}

@@ -3,10 +3,11 @@ import type { SignalReport, TelemetryStatus } from '../broker/index.ts';
 import type { AgentReport, LeakReport, OperatorReport, ProcessReport, RecordingReport, RefusedSettingReport, StatusReport, TurnReport } from '../control/index.ts';
 import { shortId } from '../model/index.ts';
 import { toNpub } from '../nostr/index.ts';
-import { ago, plural, safe } from './print.ts';
+import { launchLines } from './launch-lines.ts';
+import { ago, plural, row, safe } from './print.ts';
 
 export function statusLines(report: StatusReport, nowMs: number): readonly string[] {
-  const { version, pid, startedAtMs, stopping, embeddedRelay, recording, leaks, agents } = report;
+  const { version, pid, startedAtMs, stopping, embeddedRelay, recording, leaks, agents, launches = [] } = report;
   return [
     `skep ${safe(version)}, process ${pid}, ${stopping ? 'stopping' : 'up'} since ${ago(nowMs - startedAtMs)}`,
     ...(embeddedRelay === undefined
@@ -15,6 +16,7 @@ export function statusLines(report: StatusReport, nowMs: number): readonly strin
     ...(recording === undefined ? [] : [recordingText(recording)]),
     ...(leaks ?? []).map(leakText),
     ...agents.flatMap((agent) => ['', ...agentLines(agent, nowMs)]),
+    ...launches.flatMap((launch) => ['', ...launchLines(launch, nowMs)]),
   ];
 }
 
@@ -92,8 +94,4 @@ function processText({ pid, state, sessions, lastEnd }: ProcessReport): string {
 
 function refusedText({ setting, value, offered }: RefusedSettingReport): string {
   return safe(`${setting} ${value}; it offers ${offered.length === 0 ? 'none' : offered.join(', ')}`);
-}
-
-function row(label: string, text: string): string {
-  return `  ${label.padEnd(8)} ${text}`;
 }

@@ -10,4 +10,5 @@ export { MAX_SOCKET_PATH_BYTES, socketPathOf } from './paths.ts';
 export { openControl } from './server.ts';
 export type { Control, ControlOptions } from './server.ts';
 export type { AgentReport, InboxCounts, LeakReport, OperatorReport, ProcessReport, RecordingReport, RefusedSettingReport, StatusReport, TurnReport } from './report.ts';
+export type { LaunchedReport, LaunchReport } from './launches.ts';
 export type { SessionRequest } from './sessions.ts';

@@ -6,6 +6,8 @@ import { z } from 'zod';
 import type { SignalReport, TelemetryStatus, UpstreamStatus } from '../broker/ports.ts';
 import { asChannelId, asPubkey } from '../model/index.ts';
 import type { ChannelId, Pubkey } from '../model/index.ts';
+import { launchReport } from './launches.ts';
+import type { LaunchReport } from './launches.ts';
 import { branded, parseJson } from './reading.ts';
 
 export interface StatusReport {
@@ -23,6 +25,8 @@ export interface StatusReport {
   /** What of agents still runs although it should not. Absent from a skep that did not look. */
   readonly leaks?: readonly LeakReport[];
   readonly agents: readonly AgentReport[];
+  /** Agents that are started with what their owners say; those that are not started stand here alone. */
+  readonly launches?: readonly LaunchReport[];
 }
 
 /** `survives`: it is the agent's and could not be ended; `escaped`: it may be, and nothing proves it. */
@@ -156,6 +160,7 @@ const report = z.object({
   })),
   leaks: z.exactOptional(z.array(z.object({ pid: whole, agent: z.string(), program: z.string(), why: z.enum(['survives', 'escaped']) }))),
   agents: z.array(agent),
+  launches: z.exactOptional(z.array(launchReport)),
 });
 
 /** The report in one line of JSON, or undefined for anything else. */

@@ -2,11 +2,12 @@
  * The owner's side of NIP-AO: watching agents, deciding their requests, giving them orders.
  * in: src/model, src/nostr, src/cards, the ports of src/persona, the relay connection of src/broker; the owner's key, a
  * relay URL, agents.
- * out: keys, the desk, what is ordered at it, and what it knows; the relay that src/persona is given. Holds the owner's
- * key, in a process of its own: never in that of a supervisor.
+ * out: keys, the desk, what is ordered at it, and what it knows; the relay that src/persona is given. The desk and the key
+ * behind it are in a process of their own; a supervisor opens the relay alone, and at most a line to a signer.
  */
 export { isBunker, parseBunker } from './bunker-pointer.ts';
 export { openBunker } from './bunker.ts';
+export type { BunkerOptions } from './bunker.ts';
 export { decide, MIN_PREFIX_CHARACTERS, order } from './decide.ts';
 export type { Decided, OrderRefusal } from './decide.ts';
 export { openDesk } from './desk.ts';

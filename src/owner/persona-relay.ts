@@ -8,6 +8,7 @@
 import { normalizeRelayUrl, openUpstream } from '../broker/upstream/index.ts';
 import { Failure, later, secondsOf } from '../model/index.ts';
 import type { Clock, Log, Random } from '../model/index.ts';
+import type { Filter } from '../nostr/index.ts';
 import type { PersonaRelay } from '../persona/index.ts';
 import type { OwnerKey } from './key.ts';
 import { QUERY_TIMEOUT_MS, STORE_TIMEOUT_MS } from './limits.ts';
@@ -27,6 +28,8 @@ export interface PersonaRelayOptions {
 
 export interface OwnerRelay extends PersonaRelay {
   readonly url: string;
+  /** Calls back when the relay may have something new under the filter: a live event, or a connection made anew. */
+  follow(filter: Filter, onNews: () => void): void;
   /** Why the relay did not answer in full, as far as it is known; for people. */
   trouble(): string | undefined;
   /** Settles what waits. Twice is once. */
@@ -56,6 +59,19 @@ export function openPersonaRelay({ relayUrl, key, clock, steadyClock, random, lo
       return { events: answer.events, complete: answer.complete };
     },
     publish: (event) => upstream.publish(event, { timeoutMs: STORE_TIMEOUT_MS }),
+    follow(filter, onNews) {
+      let isFirst = true;
+      upstream.subscribe({
+        id: 'persona-news',
+        // What is stored is read when it is asked for; one event, because some relays take a limit of 0 for none.
+        filters: () => [{ ...filter, limit: 1 }],
+        onEvent: (_, stored) => { if (!stored) onNews(); },
+        onEose: () => {
+          if (!isFirst) onNews();
+          isFirst = false;
+        },
+      });
+    },
     trouble: () => (isUnpageable ? UNPAGEABLE : upstream.lastError()),
     close: () => upstream.close(),
   };

@@ -4,15 +4,14 @@ import type { EventId, Refusal } from '../model/index.ts';
 import { matchesFilter, newestFirst } from '../nostr/index.ts';
 import { nextPage } from './pages.ts';
 import type { Cursor } from './pages.ts';
-import type { OwnerPorts } from './ports.ts';
+import type { ReadingPorts } from './ports.ts';
 import { readVersion, subjectFilter } from './version.ts';
 import type { Subject, Version } from './version.ts';
 
-type Reading = Pick<OwnerPorts, 'key' | 'relay'>;
 
 /** Undefined: the relay says that there is none. A relay or a key that was not reached says nothing, and is a refusal. */
 export async function currentVersion(
-  { key, relay }: Reading, subject: Subject,
+  { key, relay }: ReadingPorts, subject: Subject,
 ): Promise<{ readonly ok: true; readonly version: Version | undefined } | Refusal<'unavailable'>> {
   const filter = subjectFilter(key.pubkey, subject);
   const { events, complete } = await relay.query([{ ...filter, limit: 1 }]);
@@ -22,7 +21,7 @@ export async function currentVersion(
 }
 
 /** The id of the newest version behind `cursor`; undefined where there is none, or the relay does not say. */
-export async function versionBehind({ key, relay }: Reading, subject: Subject, cursor: Cursor): Promise<EventId | undefined> {
+export async function versionBehind({ key, relay }: ReadingPorts, subject: Subject, cursor: Cursor): Promise<EventId | undefined> {
   const next = await nextPage(relay, subjectFilter(key.pubkey, subject), cursor, 1);
   return next.ok && next.page.status === 'page' ? next.page.events[0]?.id : undefined;
 }
@@ -35,7 +34,7 @@ export type HistoryPage =
 
 /** Versions behind `cursor`, undefined for the newest. Invalid ones are among them. */
 export async function historyPage(
-  { key, relay }: Reading, subject: Subject, cursor: Cursor | undefined, limit?: number,
+  { key, relay }: ReadingPorts, subject: Subject, cursor: Cursor | undefined, limit?: number,
 ): Promise<{ readonly ok: true; readonly page: HistoryPage } | Refusal<'unavailable'>> {
   const next = await nextPage(relay, subjectFilter(key.pubkey, subject), cursor, limit);
   if (!next.ok) return next;

@@ -12,14 +12,13 @@ import { currentVersion } from './history.ts';
 import type { Instance } from './instance.ts';
 import { PERSONA_KIND } from './kinds.ts';
 import type { LaunchFacts, TeamFacts } from './launch.ts';
-import type { OwnerPorts } from './ports.ts';
+import type { ReadingPorts } from './ports.ts';
 import { slugFrom } from './slug.ts';
 import { readTeams, teamsOf } from './team-book.ts';
 import { readTeamEvent } from './team-event.ts';
 import type { TeamId } from './team-id.ts';
 import type { TeamRecord } from './team-record.ts';
 
-type Reading = Pick<OwnerPorts, 'key' | 'relay'>;
 type Known<T> = { readonly ok: true; readonly value: T } | Refusal<'unavailable' | 'content' | 'team_unknown'>;
 
 export type Linked = Pick<Instance, 'agent' | 'definitionId' | 'own'>;
@@ -29,7 +28,7 @@ export type FactsRefusal = 'unavailable' | 'content' | 'team_unknown';
 
 /** `bound` are teams by the word of this machine, beside those whose records name the agent; a deleted one counts no longer. */
 export async function launchFacts(
-  ports: Reading, linked: Linked, bound: readonly TeamId[] = [],
+  ports: ReadingPorts, linked: Linked, bound: readonly TeamId[] = [],
 ): Promise<{ readonly ok: true; readonly facts: LaunchFacts; readonly deletedTeams: readonly TeamId[] } | Refusal<FactsRefusal>> {
   const own = await ownFacts(ports, linked);
   if (!own.ok) return own;
@@ -53,7 +52,7 @@ export async function launchFacts(
 
 /** Those of the agent's own layer alone. */
 export async function ownFacts(
-  ports: Reading, { agent, definitionId, own }: Linked,
+  ports: ReadingPorts, { agent, definitionId, own }: Linked,
 ): Promise<{ readonly ok: true; readonly facts: Omit<LaunchFacts, 'teams'> } | Refusal<FactsRefusal>> {
   const current = await currentVersion(ports, { type: 'agent', agent });
   if (!current.ok) return current;
@@ -63,7 +62,7 @@ export async function ownFacts(
   return template.ok ? { ok: true, facts: { version: current.version, template: template.value } } : template;
 }
 
-async function definitionTemplateOf({ key, relay }: Reading, definitionId: string): Promise<Known<LaunchFacts['template']>> {
+async function definitionTemplateOf({ key, relay }: ReadingPorts, definitionId: string): Promise<Known<LaunchFacts['template']>> {
   const slug = slugFrom(definitionId);
   const found = await headOf(relay, { kind: PERSONA_KIND.definition, author: key.pubkey, d: slug });
   if (!found.ok) return found;
@@ -77,7 +76,7 @@ async function definitionTemplateOf({ key, relay }: Reading, definitionId: strin
 }
 
 /** Another client's team may have no record that we can read, and its event or its versions alone. */
-async function boundTeam(ports: Reading, id: TeamId, records: readonly TeamRecord[]): Promise<Known<TeamFacts>> {
+async function boundTeam(ports: ReadingPorts, id: TeamId, records: readonly TeamRecord[]): Promise<Known<TeamFacts>> {
   const current = await currentVersion(ports, { type: 'team', team: id });
   if (!current.ok) return current;
   const { version } = current;
@@ -93,7 +92,7 @@ async function boundTeam(ports: Reading, id: TeamId, records: readonly TeamRecor
 }
 
 /** Undefined: the relay says that there is none. */
-export async function headOf(relay: Reading['relay'], address: Address): Promise<{ readonly ok: true; readonly value: VerifiedEvent | undefined } | Refusal<'unavailable'>> {
+export async function headOf(relay: ReadingPorts['relay'], address: Address): Promise<{ readonly ok: true; readonly value: VerifiedEvent | undefined } | Refusal<'unavailable'>> {
   const { events, complete } = await relay.query([addressFilter(address)]);
   if (!complete) return refuse('unavailable', 'relay: expected an answer about a head');
   return { ok: true, value: headAt(address, events) };

@@ -11,7 +11,7 @@ import { headOf, launchFacts } from './launch-facts.ts';
 import type { FactsRefusal, Linked } from './launch-facts.ts';
 import { composeLaunch, deliver } from './launch.ts';
 import type { DefinitionHead, Delivery, LaunchRefusal, Layers, Override, TeamFacts } from './launch.ts';
-import type { OwnerPorts } from './ports.ts';
+import type { ReadingPorts } from './ports.ts';
 import type { TeamId } from './team-id.ts';
 
 export interface LaunchOrder {
@@ -39,7 +39,7 @@ export interface LaunchPlan {
 export type LaunchPlanning = { readonly ok: true; readonly plan: LaunchPlan } | Refusal<FactsRefusal | LaunchRefusal>;
 
 export async function planLaunch(
-  ports: Pick<OwnerPorts, 'key' | 'relay'>, { agent, persona, teams, overrides }: LaunchOrder,
+  ports: ReadingPorts, { agent, persona, teams, overrides }: LaunchOrder,
 ): Promise<LaunchPlanning> {
   const linked = persona === undefined ? await linkOf(ports, agent) : { ok: true, linked: { agent, definitionId: persona, own: {} } } as const;
   if (!linked.ok) return linked;
@@ -60,7 +60,7 @@ export async function planLaunch(
 
 /** What the agent's own event says that it is made of; without one, of nothing. */
 export async function linkOf(
-  { key, relay }: Pick<OwnerPorts, 'key' | 'relay'>, agent: Pubkey,
+  { key, relay }: ReadingPorts, agent: Pubkey,
 ): Promise<{ readonly ok: true; readonly linked: Linked } | Refusal<'unavailable' | 'content'>> {
   const head = await headOf(relay, { kind: PERSONA_KIND.instance, author: key.pubkey, d: agent });
   if (!head.ok) return head;

@@ -8,7 +8,8 @@ import type { Refusal, Seconds } from '../model/index.ts';
 import { ENGRAM_MAX_BYTES, engramBody, isEngramSlug } from '../nostr/index.ts';
 import type { Definition } from './definition.ts';
 import { writeDefinition } from './definition.ts';
-import type { Delivered, Delivery, Layers } from './launch.ts';
+import { integer, openBody } from './body.ts';
+import type { DefinitionHead, Delivered, Delivery, Layers } from './launch.ts';
 
 export const SNAPSHOT_SLUG = 'mem/persona';
 const RECORDS = 'mem/launches/';
@@ -19,7 +20,7 @@ export interface Engram {
 }
 
 export interface Launch {
-  /** Lowercase; a UUID. */
+  /** 1 to 64 of a-z, 0-9, _ and -; of its own for each run. */
   readonly runId: string;
   readonly startedAt: Seconds;
   readonly layers: Layers;
@@ -46,6 +47,33 @@ export function personaSnapshot(
   const env = Object.keys(secrets).length === 0 ? undefined : secrets;
   return engramOf(SNAPSHOT_SLUG, { v: 1, persona: slug, definition: JSON.parse(written.body) as unknown, env_vars: env });
 }
+
+/**
+ * The copy that follows `stored`: of this definition, with the secrets that lie there. Undefined where it would be the
+ * same, where the agent keeps something else in this place, and where it would be too long.
+ */
+export function mergeSnapshot(stored: string | undefined, { slug, definition }: DefinitionHead): string | undefined {
+  const secrets = stored === undefined ? {} : secretsIn(stored);
+  const made = secrets === undefined ? undefined : personaSnapshot(slug, definition, secrets);
+  return made?.ok === true && made.engram.value !== stored ? made.engram.value : undefined;
+}
+
+function secretsIn(snapshot: string): Readonly<Record<string, string>> | undefined {
+  const opened = openBody(snapshot, ENGRAM_MAX_BYTES);
+  if (!opened.ok) return undefined;
+  opened.body.required('v', integer(1, 1));
+  const secrets = opened.body.optional('env_vars', TEXTS) ?? {};
+  return opened.body.fault() === undefined ? secrets : undefined;
+}
+
+const TEXTS = {
+  expected: 'a mapping of names to texts',
+  read: (value: unknown) => {
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
+    const entries = Object.entries(value).flatMap(([name, text]: [string, unknown]) => (typeof text === 'string' ? [[name, text] as const] : []));
+    return entries.length === Object.keys(value).length ? Object.fromEntries(entries) : undefined;
+  },
+};
 
 function deliveredBody({ sha256, override }: Delivered): Readonly<Record<string, unknown>> {
   return { sha256: sha256 ?? null, override };

@@ -7,7 +7,7 @@ import { refuse } from '../model/index.ts';
 import type { EventId, Refusal, Seconds } from '../model/index.ts';
 import { matchesFilter, newestFirst } from '../nostr/index.ts';
 import type { Filter, PagedFilter, UnverifiedEvent, VerifiedEvent } from '../nostr/index.ts';
-import type { PersonaRelay } from './ports.ts';
+import type { ReadingPorts } from './ports.ts';
 
 /** The last event that was taken; undefined before the first page. */
 export interface Cursor {
@@ -46,7 +46,7 @@ function isBehind(cursor: Cursor, event: UnverifiedEvent): boolean {
 const MAX_STUCK = 3;
 
 export async function nextPage(
-  relay: PersonaRelay, filter: Filter, cursor: Cursor | undefined, limit?: number,
+  relay: ReadingPorts['relay'], filter: Filter, cursor: Cursor | undefined, limit?: number,
 ): Promise<{ readonly ok: true; readonly page: Exclude<Page<VerifiedEvent>, { readonly status: 'stuck' }> } | Refusal<'unavailable'>> {
   for (let tries = 0; tries < MAX_STUCK; tries += 1) {
     const answer = await relay.query([pageQuery(filter, cursor, limit)]);
@@ -59,7 +59,7 @@ export async function nextPage(
 
 /** Everything that matches, newest first; or that it cannot be known. */
 export async function readAll(
-  relay: PersonaRelay, filter: Filter,
+  relay: ReadingPorts['relay'], filter: Filter,
 ): Promise<{ readonly ok: true; readonly events: readonly VerifiedEvent[] } | Refusal<'unavailable'>> {
   const events: VerifiedEvent[] = [];
   let cursor: Cursor | undefined;

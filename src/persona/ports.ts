@@ -30,6 +30,12 @@ export interface PersonaRelay {
   publish(event: VerifiedEvent): Promise<Publication>;
 }
 
+/** What a start is given: it reads, and neither signs nor publishes anything. */
+export interface ReadingPorts {
+  readonly key: Pick<OwnerKey, 'pubkey' | 'openFromSelf'>;
+  readonly relay: Pick<PersonaRelay, 'query'>;
+}
+
 export interface OwnerPorts {
   readonly key: OwnerKey;
   readonly relay: PersonaRelay;

@@ -9,7 +9,7 @@ import type { VerifiedEvent } from '../nostr/index.ts';
 import { headsOf, identifierOf, nextStamp } from './address.ts';
 import { PERSONA_KIND } from './kinds.ts';
 import { readAll } from './pages.ts';
-import type { OwnerPorts } from './ports.ts';
+import type { OwnerPorts, ReadingPorts } from './ports.ts';
 import type { TeamGuard } from './save.ts';
 import type { TeamId } from './team-id.ts';
 import { readTeamRecord, teamRecordFilter, teamRecordTemplate, writeTeamRecord } from './team-record.ts';
@@ -20,7 +20,7 @@ type Written = { readonly ok: true } | Refusal<BookRefusal>;
 
 /** Every record, deleted teams among them. */
 export async function readTeams(
-  { key, relay }: Pick<OwnerPorts, 'key' | 'relay'>,
+  { key, relay }: ReadingPorts,
 ): Promise<{ readonly ok: true; readonly records: readonly TeamRecord[] } | Refusal<'unavailable' | 'content'>> {
   const all = await readAll(relay, teamRecordFilter(key.pubkey));
   if (!all.ok) return all;
@@ -40,7 +40,7 @@ export function teamsOf(records: readonly TeamRecord[], agent: Pubkey): readonly
 
 /** `record` undefined: the relay says that there is none. */
 export async function readTeam(
-  { key, relay }: Pick<OwnerPorts, 'key' | 'relay'>, id: TeamId,
+  { key, relay }: ReadingPorts, id: TeamId,
 ): Promise<{ readonly ok: true; readonly record: TeamRecord | undefined; readonly head: VerifiedEvent | undefined } | Refusal<'unavailable' | 'content'>> {
   const filter = teamRecordFilter(key.pubkey, id);
   const { events, complete } = await relay.query([filter]);
@@ -72,7 +72,7 @@ export async function endTeam(ports: OwnerPorts, end: DeletedTeam): Promise<Writ
 }
 
 /** For `saveVersion`: a team without a record may have versions, because only a record says that it was deleted. */
-export function teamGuard(ports: Pick<OwnerPorts, 'key' | 'relay'>, id: TeamId): TeamGuard {
+export function teamGuard(ports: ReadingPorts, id: TeamId): TeamGuard {
   return async () => {
     const found = await readTeam(ports, id);
     if (!found.ok) return 'unavailable';
@@ -86,7 +86,7 @@ async function headOf({ key, relay }: OwnerPorts, id: TeamId): Promise<VerifiedE
 }
 
 async function open(
-  key: OwnerPorts['key'], event: VerifiedEvent,
+  key: ReadingPorts['key'], event: VerifiedEvent,
 ): Promise<{ readonly ok: true; readonly record: TeamRecord } | Refusal<'unavailable' | 'content'>> {
   const opened = await key.openFromSelf(event.content);
   if (!opened.ok) return refuse(opened.code === 'unavailable' ? 'unavailable' : 'content', opened.detail);

@@ -196,4 +196,16 @@ export const SUPERVISOR_SCHEMA: Migrations = [
     at_ms INTEGER NOT NULL
   ) WITHOUT ROWID
   `,
+  `
+  -- launches: records of starts that the relay is not known to have, as engrams of the agent. A row is there before the
+  -- agent is started; started says that a process of it has been, without which the record is of nothing.
+  CREATE TABLE launch_records (
+    community TEXT NOT NULL,
+    agent TEXT NOT NULL,
+    slug TEXT NOT NULL,
+    value TEXT NOT NULL,
+    started INTEGER NOT NULL DEFAULT 0,
+    PRIMARY KEY (community, agent, slug)
+  ) WITHOUT ROWID
+  `,
 ];

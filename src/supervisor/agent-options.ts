@@ -33,6 +33,8 @@ export interface AgentOptions {
   readonly cwd: string;
   /** The operator's standing instructions for this agent, or those of the agent that made it. */
   readonly instructions?: string;
+  /** Those of its teams, a text of their own. */
+  readonly teamInstructions?: string;
   /** The agent that made it, where one did. */
   readonly managedBy?: Pubkey;
   readonly dialect: Dialect;

@@ -20,6 +20,7 @@ export interface TurnFacts {
 export interface StandingTexts {
   readonly base: string;
   readonly system?: string;
+  readonly teamInstructions?: string;
 }
 
 export function turnInput(batch: Batch, facts: TurnFacts, standing: StandingTexts, standingRole: StandingRole): TurnInput {

@@ -21,6 +21,7 @@ import type { Person } from './people.ts';
 
 export interface Box {
   readonly relay: Relay;
+  readonly broker: Broker;
   /** One action under a session of the present broker. */
   act(requestId: string, action: string, args: unknown): Promise<Answered>;
   readonly link: AgentLink;
@@ -72,6 +73,9 @@ export async function openBox(
     relay,
     directory,
     act: (requestId, action, args) => post(now.broker.endpoint, now.token, requestBytes(requestId, action, args)),
+    get broker() {
+      return now.broker;
+    },
     get link() {
       return now.link;
     },

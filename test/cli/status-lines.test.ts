@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest';
 import { ago, plural } from '../../src/cli/print.ts';
 import { statusLines } from '../../src/cli/status-lines.ts';
-import { sampleReport } from '../control/report-sample.ts';
+import type { LaunchReport } from '../../src/control/index.ts';
+import { AGENT, sampleReport } from '../control/report-sample.ts';
 
 const NOW_MS = 1_790_000_012_000;
 
@@ -28,6 +29,28 @@ it('tells everything of a report, one line a thing', () => {
     '  not set  effort ultra; it offers low, high',
     '  not set  model huge; it offers none',
     '  turn     t-1 in 6a3f3d52, 3 events, for 11 s',
+    '',
+    'helper  of bee, started, run 01234567 since 12 s',
+    '  now      definition bee: expected one on the relay',
+    '  told     version aaaaaaaa, sha256 cccccccccccc in its place (skep.yaml: agents.helper.instructions), session channel',
+    '  teams    2 teams, version bbbbbbbb, sha256 dddddddddddd in its place (skep.yaml: agents.helper.team-instructions)',
+    '  now      version eeeeeeee, sha256 ffffffffffff in its place (skep.yaml: agents.helper.instructions), session thread',
+    '  teams    1 team, version bbbbbbbb, nothing told in its place (skep.yaml: agents.helper.team-instructions)',
+    '  restart  to take up: instructions, team-instructions, session-policy',
+    '  records  1 start not recorded at the relay yet',
+  ]);
+});
+
+it('tells of an agent that is not started why, and of one that is what it was told', () => {
+  const report = sampleReport();
+  const calm = { name: 'helper', pubkey: AGENT, drift: [], pendingRecords: 0 } as const;
+  const linesOf = (one: LaunchReport): readonly string[] => statusLines({ ...report, agents: [], launches: [one] }, NOW_MS).slice(-3);
+  expect(linesOf({ ...calm, status: 'refused', reason: 'definition bee: expected one on the relay' })).toEqual(['', 'helper  of its own event, not started', '  because  definition bee: expected one on the relay']);
+  const nothing = { own: { source: 'none', sha256: null }, team: { teams: [], sha256: null }, sessionPolicy: 'channel' } as const;
+  const told = (source: 'none' | 'legacy' | 'definition'): string | undefined =>
+    linesOf({ ...calm, status: 'running', pinned: { ...nothing, own: { source, sha256: null } } }).at(-1);
+  expect([told('none'), told('legacy'), told('definition')]).toEqual([
+    '  told     no instructions, nothing told, session channel', '  told     the event\'s prompt, nothing told, session channel', '  told     the definition\'s prompt, nothing told, session channel',
   ]);
 });
 

@@ -1,5 +1,5 @@
 import type { StatusReport } from '../../src/control/index.ts';
-import { channelId, pubkey } from '../../src/model/index.ts';
+import { channelId, eventId, pubkey } from '../../src/model/index.ts';
 
 export const AGENT = pubkey('79be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798');
 export const MAKER = pubkey('c6047f9441ed7d6d3045406e95c07cd85c778e4b8cef3ca7abac09b95c709ee5');
@@ -33,6 +33,22 @@ export function sampleReport(): StatusReport {
       operator: { turns: 5, skipped: 1, nextBeatAtMs: 1_790_000_072_000, running: 'heartbeat', lastEnd: 'end_turn' },
       signals: { presence: 'online', sent: 40, dropped: 2 },
       limit: { times: 3, untilMs: 1_790_000_240_000 },
+    }],
+    launches: [{
+      name: 'helper', pubkey: AGENT, persona: 'bee', status: 'running', reason: 'definition bee: expected one on the relay',
+      runId: '0123456789abcdef0123456789abcdef', startedAtSec: 1_790_000_000,
+      pinned: {
+        own: { source: 'version', version: eventId('a'.repeat(64)), sha256: 'c'.repeat(64), override: 'skep.yaml: agents.helper.instructions' },
+        team: { teams: [{ id: 'bees', version: eventId('b'.repeat(64)) }, { id: 'ants' }], sha256: 'd'.repeat(64), override: 'skep.yaml: agents.helper.team-instructions' },
+        sessionPolicy: 'channel',
+      },
+      current: {
+        own: { source: 'version', version: eventId('e'.repeat(64)), sha256: 'f'.repeat(64), override: 'skep.yaml: agents.helper.instructions' },
+        team: { teams: [{ id: 'bees', version: eventId('b'.repeat(64)) }], sha256: null, override: 'skep.yaml: agents.helper.team-instructions' },
+        sessionPolicy: 'thread',
+      },
+      drift: ['instructions', 'team-instructions', 'session-policy'],
+      pendingRecords: 1,
     }],
   };
 }

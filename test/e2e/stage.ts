@@ -26,6 +26,8 @@ export interface StageOptions {
   readonly script?: object;
   /** Further members of the agent in skep.yaml, one `name: value` a line. */
   readonly agent?: readonly string[];
+  /** Further members of skep.yaml itself, one a line; `owner.key` is the owner's key. */
+  readonly top?: readonly string[];
   /** Instead of the scripted agent. */
   readonly adapter?: string;
   readonly environment?: Readonly<Record<string, string>>;
@@ -60,16 +62,17 @@ export interface Stage {
   close(): Promise<void>;
 }
 
-export async function openStage({ rules, script = {}, agent = [], adapter, environment = {}, log = silentLog, outside }: StageOptions): Promise<Stage> {
+export async function openStage({ rules, script = {}, agent = [], top = [], adapter, environment = {}, log = silentLog, outside }: StageOptions): Promise<Stage> {
   const directory = temporaryDirectory();
   const gates = join(directory, 'gates');
   mkdirSync(gates);
   const ownerKey = generateSecretKey();
   const agentKey = generateSecretKey();
   writeFileSync(join(directory, 'agent.key'), nsecEncode(agentKey), { mode: 0o600 });
+  writeFileSync(join(directory, 'owner.key'), nsecEncode(ownerKey), { mode: 0o600 });
   writeFileSync(join(directory, 'script.json'), JSON.stringify({ v: 1, gates, rules, ...script }));
   writeFileSync(join(directory, 'skep.yaml'), [
-    ...(outside === undefined ? ['relay: embedded', 'embedded: { port: 0 }'] : [`relay: ${outside.url}`]), 'agents:', '  - name: helper', '    key: agent.key',
+    ...(outside === undefined ? ['relay: embedded', 'embedded: { port: 0 }'] : [`relay: ${outside.url}`]), ...top, 'agents:', '  - name: helper', '    key: agent.key',
     `    owner: ${getPublicKey(ownerKey)}`,
     ...(adapter === undefined ? ['    adapter: scripted', '    args: [script.json]'] : [`    adapter: ${adapter}`]),
     ...agent.map((line) => `    ${line}`),

@@ -81,6 +81,7 @@ export function fakeLink(stored: readonly VerifiedEvent[] = []): FakeLink {
     },
     signals: () => ({ sent: 0, dropped: 0 }),
     cards: { post: () => Promise.resolve('shown'), resolve: () => undefined },
+    memory: { read: async () => ({ ok: true, value: undefined }), write: async () => 'unknown' },
     frameBytes: ({ payload }) => Buffer.byteLength(payload),
     packTelemetry: () => { link.calls.push('pack'); },
     telemetry: () => ({ sent: link.told.length, waiting: 0, dropped: 0, tooLong: 0, refused: 0 }),

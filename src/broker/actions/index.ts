@@ -3,7 +3,8 @@
  * in: src/model, src/nostr, the wire's types. out: the decision on a request, cursors, and the parts of a kind 9 message.
  */
 export { decide } from './table.ts';
-export { standsIn } from './action.ts';
+export { MAX_AHEAD_SEC, standsIn } from './action.ts';
+export { readEngramHead } from './engram-head.ts';
 export type { ActionContext, Decision, Done, OwnerConversation, Refused } from './action.ts';
 export { openCursors } from './cursor.ts';
 export type { Cursors } from './cursor.ts';

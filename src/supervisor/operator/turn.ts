@@ -14,6 +14,7 @@ import type { OperatorTurnInput } from '../../../compiler/index.ts';
 import type { PromptOutcome, SessionRefused } from '../../acp/index.ts';
 import type { AgentOptions } from '../agent-options.ts';
 import { BASE_PROMPT } from '../base-prompt.ts';
+import { standingOf } from '../sessions/opening.ts';
 import type { Life } from '../life.ts';
 import { tellMetric } from '../metrics.ts';
 import type { TurnWatch } from '../observation.ts';
@@ -86,7 +87,7 @@ function isGood(outcome: PromptOutcome): boolean {
 
 async function open({ options, free: { life } }: OperatorWork): Promise<{ readonly ok: true; readonly session: OperatorSession } | SessionRefused> {
   const { process } = life;
-  const standing = { base: OPERATOR_BASE, ...(options.instructions !== undefined && { system: options.instructions }) };
+  const standing = standingOf(options, OPERATOR_BASE);
   const opened = await process.newSession({ cwd: options.cwd, wished: options.wished, ...(process.takesSystemPrompt && { systemPrompt: standingText(standing) }) });
   if (!opened.ok) return opened;
   return { ok: true, session: { life, sessionId: opened.sessionId, takesSystemPrompt: opened.tookSystemPrompt, standing, standingSent: false } };

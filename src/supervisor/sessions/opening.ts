@@ -19,7 +19,7 @@ import type { LaneSession, SessionOrigin } from './lane-session.ts';
 import type { SessionMemory } from './memory.ts';
 
 export interface OpeningWork {
-  readonly options: Pick<AgentOptions, 'name' | 'cwd' | 'instructions' | 'wished' | 'steadyClock' | 'log'>;
+  readonly options: Pick<AgentOptions, 'name' | 'cwd' | 'instructions' | 'teamInstructions' | 'wished' | 'steadyClock' | 'log'>;
   readonly batch: Batch;
   readonly life: Life;
   readonly models: ModelChoices;
@@ -97,8 +97,9 @@ async function begin({ options, batch: { lane }, life, models, onOpened }: Openi
   return { ok: true, session, origin: 'new' };
 }
 
-function standingOf({ instructions }: Pick<AgentOptions, 'instructions'>): StandingTexts {
-  return { base: BASE_PROMPT, ...(instructions === undefined ? {} : { system: instructions }) };
+/** Under another `base` than that of turns about messages, where one is given. */
+export function standingOf({ instructions, teamInstructions }: Pick<AgentOptions, 'instructions' | 'teamInstructions'>, base = BASE_PROMPT): StandingTexts {
+  return { base, ...(instructions === undefined ? {} : { system: instructions }), ...(teamInstructions === undefined ? {} : { teamInstructions }) };
 }
 
 /** Of all that a session keeps from its opening. With other instructions, directory or program a fresh one begins. */
