@@ -325,6 +325,7 @@ export class Agent {
   #slotChanged({ type }: SlotChange): void {
     switch (type) {
       case 'started':
+      case 'proven':
         return this.#pump();
       case 'broken':
         return this.#tellOutage();

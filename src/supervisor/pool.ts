@@ -165,6 +165,7 @@ function tell(change: SlotChange, { observe, name: agent }: AgentOptions): void 
       return observe({ type: 'process_failed', agent, how: describeEnd(change.end), retryInMs: change.retryInMs });
     case 'broken':
     case 'recovered':
+    case 'proven':
       // The notice in the thread says so.
       return;
     default:

@@ -41,7 +41,7 @@ export class RuntimeWatch {
   changed(change: SlotChange): void {
     // What the breaker makes of an end is told before the end itself is.
     if (change.type === 'broken' || change.type === 'recovered') return;
-    if (change.type !== 'started') this.#lastEnd = describeEnd(change.end);
+    if (change.type === 'ended' || change.type === 'failed') this.#lastEnd = describeEnd(change.end);
     this.looked();
   }
 

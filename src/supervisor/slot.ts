@@ -3,12 +3,14 @@
  * A slot runs one turn at a time; a lane stays with the slot that holds its session.
  *
  *   backoff or broken (the breaker waits) → starting → idle ⇄ busy → the process ends → backoff …    stopping is for good
+ *   Started after the slot had given up, a process has to live for ten seconds before it is idle.
  *   Put to sleep, it ends its process as at a stop and begins none, in whatever phase it was, until it is woken.
  */
 import type { Dialect } from '../../adapters/index.ts';
 import { newBreaker, nextStartAt, startAgent, stepBreaker } from '../acp/index.ts';
 import type { BreakerInput, BreakerState, LaunchPlan, Leak, LineTap, OpenPermissionDesk, ProcessEnd } from '../acp/index.ts';
 import type { AgentLink, SessionCredential } from '../broker/index.ts';
+import { later } from '../model/index.ts';
 import type { Clock, Log, Milliseconds, Random } from '../model/index.ts';
 import type { Store } from '../store/index.ts';
 import { Life } from './life.ts';
@@ -36,7 +38,12 @@ export type SlotChange =
   | { readonly type: 'failed'; readonly end: ProcessEnd; readonly retryInMs: number }
   /** The breaker has given up for some minutes; told once, until a process has worked again. */
   | { readonly type: 'broken' }
-  | { readonly type: 'recovered' };
+  | { readonly type: 'recovered' }
+  /** A process that was started after the slot had given up has lived for a while: from here on it gets turns. */
+  | { readonly type: 'proven' };
+
+/** How long a process must live that was started after its slot had given up: one that only dies is given no turn. */
+const PROOF_MS = 10_000;
 
 /** `backoff` waits for the next start; `broken` has given up for some minutes; `asleep` waits for work. */
 export type SlotPhase = 'asleep' | 'backoff' | 'broken' | 'starting' | 'idle' | 'busy' | 'stopping';
@@ -50,6 +57,7 @@ export class Slot {
   #life: Life | undefined;
   #lastEnd: string | undefined;
   #pausing = false;
+  #isUnproven = false;
   /** Ends the wait between two lives. */
   #endPause: (() => void) | undefined;
   #kept: Promise<void> = Promise.resolve();
@@ -66,6 +74,7 @@ export class Slot {
   get phase(): SlotPhase {
     if (this.#stopped) return 'stopping';
     const status = this.#life?.status;
+    if (status === 'idle' && this.#isUnproven) return 'starting';
     if (status === 'idle' || status === 'busy') return status;
     if (this.#isOff()) return this.#life === undefined ? 'asleep' : 'stopping';
     if (this.#breaker.status === 'open') return 'broken';
@@ -142,14 +151,30 @@ export class Slot {
     const life = new Life(process, credential, link, this.#options.maxSessions);
     this.#step({ type: 'started' });
     this.#life = life;
+    const endProof = this.#breaker.status === 'probing' ? this.#prove() : undefined;
     onChange({ type: 'started', pid: process.pid, program: process.agentInfo.name });
     // The stop may have come while the program started, when there was no life yet to end.
     if (signal.aborted) await life.retire('retired');
     const end = await process.ended;
+    endProof?.();
     this.#life = undefined;
     this.#lastEnd = end.how;
     this.#step(life.finish() ? { type: 'stopped' } : { type: 'crashed', jitter: random.fraction() });
     onChange({ type: 'ended', pid: process.pid, end });
+  }
+
+  /** Until it is over, or its end is asked for, the process gets no turn. */
+  #prove(): () => void {
+    const { clock, onChange } = this.#options;
+    this.#isUnproven = true;
+    const cancel = clock.wake(later(clock.now(), PROOF_MS), () => {
+      this.#isUnproven = false;
+      onChange({ type: 'proven' });
+    });
+    return () => {
+      cancel();
+      this.#isUnproven = false;
+    };
   }
 
   /** Asked through a method, because it changes while something is awaited. */

@@ -4,7 +4,7 @@ import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it } from 'vitest';
-import { USAGE_BY_LOOKING } from '../../adapters/index.ts';
+import { scriptedModule, USAGE_BY_LOOKING } from '../../adapters/index.ts';
 import { describeEnd } from '../../src/acp/index.ts';
 import type { LaunchPlan } from '../../src/acp/index.ts';
 import { SUPERVISOR_SCHEMA, openSqlite } from '../../src/store/index.ts';
@@ -123,6 +123,18 @@ describe('a start that fails', () => {
     await expect(tryStart(plan({}), { store, onSpawn: (pid) => pids.push(pid) })).rejects.toBeInstanceOf(Failure);
     expect(pids.map(alive)).toEqual([false]);
   });
+});
+
+describe('a limit of 128 file descriptors', () => {
+  it('is enough for a thousand sessions of an agent, which take none', async () => {
+    const script = fileURLToPath(new URL('programs/opens-a-thousand-sessions.mjs', import.meta.url));
+    const limited = spawn('/bin/sh', ['-c', 'ulimit -n 128; exec "$0" "$1" "$2"', process.execPath, script, scriptedModule()]);
+    let output = '';
+    limited.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
+    limited.stderr.on('data', (chunk: Buffer) => (output += chunk.toString()));
+    const [code] = (await once(limited, 'close')) as [number];
+    expect({ code, output }).toEqual({ code: 0, output: '1000 sessions, 0 more open files\n' });
+  }, 60_000);
 });
 
 describe('a start at the limit of file descriptors', () => {
@@ -258,15 +270,15 @@ describe('a session', () => {
 });
 
 describe('many starts', () => {
-  it('of the same agent, one after the other, leave one living child', async () => {
+  it('of the same agent, twenty, one after the other, leave one living child', async () => {
     const pids: number[] = [];
-    for (let round = 0; round < 5; round += 1) {
+    for (let round = 0; round < 20; round += 1) {
       const started = await start(program('answers-plainly'));
       await open(started);
       pids.push(started.process.pid);
-      if (round < 4) await started.process.stop();
+      if (round < 19) await started.process.stop();
     }
     await until(() => pids.filter(alive).length === 1);
-    expect(pids.map(alive)).toEqual([false, false, false, false, true]);
+    expect(pids.map(alive)).toEqual([...Array.from({ length: 19 }, () => false), true]);
   });
 });

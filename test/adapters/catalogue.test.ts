@@ -28,6 +28,14 @@ describe('the catalogue', () => {
     for (const name of ['Goose', 'custom', '', 'constructor']) expect(findAdapter(name)).toBeUndefined();
   });
 
+  it('starts none of them by a package manager: a registry that is away stops nobody', () => {
+    const managers = ['npx', 'npm', 'pnpm', 'pnpx', 'yarn', 'bunx', 'bun', 'uvx', 'pipx'];
+    for (const name of adapterNames) {
+      const { command, args } = commandLine(findAdapter(name) ?? expect.fail(name), '/bin/node', []);
+      expect([command, ...args].filter((word) => managers.includes(word))).toEqual([]);
+    }
+  });
+
   it('makes a profile of any command', () => {
     const profile = customAdapter({ command: '/opt/my-agent', args: ['--acp'] });
     expect(profile).toMatchObject({ name: 'custom', dialect: { standing: 'capability' } });

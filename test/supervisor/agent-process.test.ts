@@ -14,6 +14,8 @@ const RETRY_MS = 7_000;
 const SESSION_NEW_MS = 60_000;
 /** How long a program that cannot be started is left alone. */
 const BROKEN_MS = 300_000;
+/** How long a process must live that is started after that. */
+const PROOF_MS = 10_000;
 
 function pids(bench: Bench): readonly number[] {
   return bench.seen('turn_started').map(({ pid }) => pid);
@@ -154,6 +156,11 @@ describe('a program that cannot be started', () => {
 
     bench.command = process.execPath;
     bench.clock.push(BROKEN_MS);
+    await bench.nth('process_started', 2);
+    // It has to live for a while before it is given anything.
+    expect(bench.agent.snapshot().processes).toMatchObject([{ state: 'starting' }]);
+    expect(bench.seen('turn_started')).toHaveLength(0);
+    bench.clock.push(PROOF_MS);
     await bench.nth('turn_ended', 3);
     expect(bench.answers).toHaveLength(3);
 
