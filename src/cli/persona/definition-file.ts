@@ -13,10 +13,10 @@ const MEMBERS = Object.keys(definitionMembers(plainDefinition('any')));
 /** `name` of the file, for the failure. */
 export function readDefinitionText(text: string, name: string): Definition {
   const value = mappingIn(text, name);
-  const stray = Object.keys(value).find((member) => !MEMBERS.includes(member));
-  if (stray !== undefined) throw refused(name, `${excerpt(stray)}: expected one of ${MEMBERS.join(', ')}`);
   const read = readDefinitionBody(JSON.stringify(value));
   if (!read.ok) throw refused(name, read.detail);
+  const stray = Object.keys(value).find((member) => !MEMBERS.includes(member));
+  if (stray !== undefined) throw refused(name, `${excerpt(stray)}: expected one of ${MEMBERS.join(', ')}`);
   return read.definition;
 }
 

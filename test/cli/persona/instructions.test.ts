@@ -1,4 +1,6 @@
 /** `skep instructions` as a program against the relay in the box: saving, its refusals, the way back, the end of a history. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
@@ -6,6 +8,7 @@ import { seconds } from '../../../src/model/index.ts';
 import { definitionTemplate, instanceTemplate, plainDefinition, versionTemplate, writeDefinition } from '../../../src/persona/index.ts';
 import { alice, bob, Client } from '../../relay/harness.ts';
 import { seal, signed } from '../../persona/world.ts';
+import { LAUNCHER } from '../skep.ts';
 import { openBox } from './box.ts';
 import type { Box } from './box.ts';
 
@@ -48,7 +51,7 @@ it('a text is shown as a difference, asked for, saved, gone back from and delete
   expect(saved.stderr).toContain('+You help.\n+Be kind.\nSave this as the next version');
   expect(await textNow(box)).toBe('You help.\nBe kind.\n');
 
-  const edited = await box.with({ input: 'y\n', env: { EDITOR: box.editor('echo "Be brief." >> "$1"') } }, 'instructions', 'edit', ...AGENT);
+  const edited = await box.with({ input: 'y\n', env: { EDITOR: 'false', VISUAL: `sh ${box.editor('echo "Be brief." >> "$2"')} --wait` } }, 'instructions', 'edit', ...AGENT);
   expect(edited).toMatchObject({ code: 0, stderr: expect.stringContaining(' Be kind.\n+Be brief.\n') });
   const two = await history(box);
   expect(two.map(({ current, bytes, fault }) => ({ current, bytes, fault }))).toEqual([{ current: true, bytes: 29, fault: null }, { current: false, bytes: 19, fault: null }]);
@@ -107,8 +110,19 @@ it('an editor that fails, or changes nothing, saves nothing and leaves no file',
     expect(ended.stderr).toMatch(/^-rw-------\ndrwx------\n/);
     expect(files()).toEqual([]);
   }
-  const declined = await box.with({ input: 'n\n', env: { EDITOR: box.editor('echo x > "$1"'), TMPDIR: box.directory } }, 'instructions', 'edit', ...AGENT);
+  const changing = { EDITOR: box.editor('echo x > "$1"'), TMPDIR: box.directory };
+  const declined = await box.with({ input: 'n\n', env: changing }, 'instructions', 'edit', ...AGENT);
   expect(declined).toMatchObject({ code: 15, stdout: '' });
+  expect(files()).toEqual([]);
+  // Ctrl-C at the question.
+  const asked = spawn(process.execPath, [LAUNCHER, 'instructions', 'edit', ...AGENT, '--relay', box.relay.url, '--key', 'owner.key'], { cwd: box.directory, env: { ...process.env, ...changing } });
+  const ended = once(asked, 'close');
+  let said = '';
+  asked.stderr.on('data', (chunk: Buffer) => { said += chunk.toString(); });
+  await expect.poll(() => said, { timeout: 30_000 }).toContain('[y/N]');
+  expect(files()).toHaveLength(1);
+  asked.kill('SIGINT');
+  expect(await ended).toEqual([130, null]);
   expect(files()).toEqual([]);
   expect(await box.stored(44_300)).toEqual([]);
 }, PATIENCE_MS);

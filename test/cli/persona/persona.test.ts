@@ -1,6 +1,7 @@
 /** `skep persona` as a program: definitions from words, files and an editor; shared, taken over, deleted. */
 import { expect, it } from 'vitest';
 import { alice, bob } from '../../relay/harness.ts';
+import { LAUNCHER } from '../skep.ts';
 import { boxAt, openBox } from './box.ts';
 
 const PATIENCE_MS = 180_000;
@@ -61,6 +62,19 @@ it('sharing says what is read and asks; another owner sees it from then on, unti
   expect((await other.skep('persona', 'list', '--of', alice.pubkey)).stdout).toBe('no personas that are shown\n');
 }, PATIENCE_MS);
 
+it('is not written over what another device has changed while it was edited', async () => {
+  const box = await openBox();
+  await box.skep('persona', 'new', 'bee', '--name', 'Bee', '--yes');
+  const meanwhile = `"${process.execPath}" "${LAUNCHER}" persona edit bee --model theirs --yes --relay ${box.relay.url} --key owner.key`;
+  const editor = box.editor(`${meanwhile}\necho "model: mine" >> "$1"`);
+  const refused = await box.with({ input: 'y\n', env: { EDITOR: editor, TMPDIR: box.directory } }, 'persona', 'edit', 'bee');
+  expect(refused).toMatchObject({ code: 15, stdout: '', stderr: expect.stringMatching(/nothing was saved: bee was changed elsewhere meanwhile, and that was not seen; --over saves all the same; what you wrote is in \S+bee\.yaml\n$/) });
+  const [, kept = ''] = /what you wrote is in (\S+)/.exec(refused.stderr) ?? [];
+  expect((await box.skep('persona', 'show', 'bee')).stdout).toContain('theirs');
+  expect(await box.skep('persona', 'edit', 'bee', '--from', kept, '--yes')).toMatchObject({ code: 0 });
+  expect((await box.skep('persona', 'show', 'bee')).stdout).toContain('mine');
+}, PATIENCE_MS);
+
 it('what cannot be a persona is one line with file and member, exit code 2, and is not published', async () => {
   const box = await openBox();
   box.write('stray.yaml', 'display_name: A\nsystem_promt: x\n');
@@ -72,7 +86,7 @@ it('what cannot be a persona is one line with file and member, exit code 2, and 
   const cases: readonly (readonly [readonly string[], RegExp])[] = [
     [['new', 'a', '--from', 'stray.yaml', '--yes'], /^skep: stray\.yaml: system_promt: expected one of display_name, system_prompt, /],
     [['new', 'a', '--from', 'bad.yaml', '--yes'], /^skep: bad\.yaml: parallelism: expected an integer 1\.\.4294967295, found "many"/],
-    [['new', 'a', '--from', 'secret.yaml', '--yes'], /^skep: secret\.yaml: env_vars: expected one of/],
+    [['new', 'a', '--from', 'secret.yaml', '--yes'], /^skep: secret\.yaml: env_vars: expected in no body that others can read$/m],
     [['new', 'a', '--from', 'broken.yaml', '--yes'], /^skep: broken\.yaml: line \d+: Missing closing "quote/],
     [['import', 'list.yaml', '--yes'], /^skep: list\.yaml: expected a mapping of members/],
     [['new', 'a', '--prompt', 'long.md', '--yes'], /^skep: definition: expected at most 65535 bytes, found \d+/],
