@@ -18,6 +18,8 @@ export interface RealAgent {
   readonly otherModel: { readonly id: string; readonly asked: string };
   /** What a turn comes to whose tool was refused. */
   readonly afterNo: string;
+  /** What becomes of its conversation when its process is killed between two turns. */
+  readonly afterKill: 'resumed' | 'loaded' | 'new';
   /** A tool that runs is ended with its turn. */
   readonly endsToolAtCancel: boolean;
 }

@@ -32,6 +32,7 @@ export function describeAgent(real: RealAgent): void {
     isCancelled(real, open);
     switchesModel(real, open);
     isKilled(open);
+    goesOn(real, open);
     isStopped(open);
   });
 }
@@ -156,6 +157,30 @@ function isKilled(open: Open): void {
     expect(scene.stage.answers.map(({ content }) => content)).toEqual(['after all', 'control']);
     expect(scene.stage.notes.filter(({ type }) => type === 'process_started')).toHaveLength(2);
     expect(scene.processes().map(({ pid }) => pid)).not.toContain(started.pid);
+  });
+}
+
+function goesOn(real: RealAgent, open: Open): void {
+  it('is killed between two turns, and knows in the second what was said in the first', async () => {
+    const scene = await open({ agent: ['instructions: Speak of herons.'] });
+    const root = await scene.ask('answer first light');
+    await scene.until('an answer', () => scene.stage.answers[0]);
+    await scene.until('the end of the turn', () => ends(scene)[0]);
+    const begun = await scene.until('the turn', () => scene.stage.notes.find((note) => note.type === 'turn_started'));
+    process.kill(begun.pid, 'SIGKILL');
+    const before = scene.model.requests.length;
+    await scene.stage.say(scene.stage.owner, 'answer second light', root);
+    await scene.until('another answer', () => scene.stage.answers[1]);
+    await scene.until('the second end', () => ends(scene)[1]);
+    expect(scene.stage.answers.map(({ content }) => content)).toEqual(['first light', 'second light']);
+    const sessions = scene.stage.notes.flatMap((note) => (note.type === 'turn_started' ? [note.session] : []));
+    expect(sessions).toEqual(['new', real.afterKill]);
+    // By its own memory, or by the history that it is given; and it has its instructions. It may ask for a title first.
+    const asked = scene.model.requests.slice(before).find(({ body }) => body.includes('second light'));
+    expect(asked?.body).toContain('first light');
+    expect(asked?.body).toContain('Speak of herons.');
+    const told = scene.frames.filter(({ kind, plaintext }) => kind === 'acp_read' && plaintext.includes('user_message_chunk'));
+    expect(told).toEqual([]);
   });
 }
 
