@@ -16,6 +16,8 @@ export interface RealAgent {
   shell(command: string): ModelCall;
   /** A model to switch to: an id as the program offers it, and as its provider is then asked for it. */
   readonly otherModel: { readonly id: string; readonly asked: string };
+  /** It lets choose how hard it thinks, and `high` is one of the choices. */
+  readonly efforts: boolean;
   /** What a turn comes to whose tool was refused. */
   readonly afterNo: string;
   /** What becomes of its conversation when its process is killed between two turns. */

@@ -14,6 +14,7 @@ const claude: RealAgent = {
   },
   shell: (command) => ({ tool: { name: 'Bash' }, input: { command, description: 'asked for' } }),
   otherModel: { id: 'haiku', asked: 'claude-haiku-5-5' },
+  efforts: true,
   afterKill: 'resumed',
   afterNo: 'end_turn',
   endsToolAtCancel: true,

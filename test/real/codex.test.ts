@@ -27,6 +27,7 @@ enabled = false
   },
   shell: (command) => ({ tool: { name: 'exec_command' }, input: { cmd: command, sandbox_permissions: 'require_escalated', justification: 'asked for' } }),
   otherModel: { id: 'gpt-6-sol', asked: 'gpt-6-sol' },
+  efforts: true,
   afterKill: 'resumed',
   afterNo: 'cancelled',
   endsToolAtCancel: false,

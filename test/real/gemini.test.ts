@@ -13,6 +13,7 @@ const gemini: RealAgent = {
   },
   shell: (command) => ({ tool: { name: 'run_shell_command' }, input: { command, description: 'asked for' } }),
   otherModel: { id: 'gemini-2.5-pro', asked: 'gemini-2.5-pro' },
+  efforts: false,
   afterKill: 'new',
   afterNo: 'end_turn',
   endsToolAtCancel: true,

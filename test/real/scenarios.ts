@@ -31,6 +31,7 @@ export function describeAgent(real: RealAgent): void {
     asksItsOwner(real, open);
     isCancelled(real, open);
     switchesModel(real, open);
+    isAsWished(real, open);
     isKilled(open);
     goesOn(real, open);
     isStopped(open);
@@ -140,6 +141,17 @@ function switchesModel({ otherModel }: RealAgent, open: Open): void {
     await scene.until('the second answer', () => scene.stage.answers[1]);
     expect(scene.model.requests.at(-1)?.model).toBe(otherModel.asked);
     expect(scene.stage.answers.map(({ content }) => content)).toEqual(['first', 'and second']);
+  });
+}
+
+function isAsWished({ otherModel, efforts }: RealAgent, open: Open): void {
+  it('has the model and the effort of its config, and what it does not offer is told', async () => {
+    const scene = await open({ agent: [`model: ${otherModel.id}`, 'effort: high'] });
+    await scene.ask('and only');
+    await scene.until('an answer', () => scene.stage.answers[0]);
+    expect(scene.model.requests.at(-1)?.model).toBe(otherModel.asked);
+    const [agent] = scene.stage.running.snapshot().agents;
+    expect(agent?.refusedSettings).toEqual(efforts ? undefined : [{ setting: 'effort', value: 'high', offered: [] }]);
   });
 }
 
