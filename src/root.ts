@@ -223,11 +223,12 @@ function listening({ address, port, tls, endpoint }: Config['broker']): Pick<Bro
 }
 
 function identityOf(agent: AgentConfig, config: Config): AgentIdentity {
-  const { name, pubkey, secretKey, owner, attestation, channels, subscribe } = agent;
+  const { name, pubkey, secretKey, owner, attestation, channels, subscribe, canaryMs } = agent;
   return {
     name, pubkey, secretKey, owner, subscribe,
     ...(attestation === undefined ? {} : { attestation: attestation.tag }),
     ...(channels === undefined ? {} : { channels }),
+    ...(canaryMs !== undefined && { canaryMs }),
     ...(agent.manageAgents && { runtimes: runtimesOf(agent, config) }),
   };
 }

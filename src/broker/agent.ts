@@ -34,6 +34,7 @@ export function publicIdentity({
   attestation,
   channels,
   subscribe,
+  canaryMs,
 }: AgentIdentity): PublicIdentity {
   return {
     name,
@@ -42,6 +43,7 @@ export function publicIdentity({
     subscribe,
     ...(attestation === undefined ? {} : { attestation }),
     ...(channels === undefined ? {} : { channels }),
+    ...(canaryMs !== undefined && { canaryMs }),
   };
 }
 

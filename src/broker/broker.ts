@@ -10,6 +10,8 @@ import { openCursors } from './actions/index.ts';
 import type { Cursors } from './actions/index.ts';
 import { openAgent, publicIdentity } from './agent.ts';
 import type { Agent, PublicIdentity } from './agent.ts';
+import { openCanary } from './canary/index.ts';
+import type { Canary } from './canary/index.ts';
 import { openCardRows, openCards } from './cards/index.ts';
 import type { Cards } from './cards/index.ts';
 import { openControls } from './controls/index.ts';
@@ -71,6 +73,7 @@ interface Member {
   readonly feed: Feed;
   readonly controls: Controls;
   readonly cards: Cards;
+  readonly canary?: Canary;
   readonly pursuit: Pursuit;
   readonly link: AgentLink;
 }
@@ -216,8 +219,9 @@ async function closeOutgoing({ agent: { telemetry, metrics, signals }, cards }: 
 }
 
 async function closeMembers(members: readonly Member[]): Promise<void> {
-  for (const { pursuit, controls } of members) {
+  for (const { pursuit, controls, canary } of members) {
     pursuit.close();
+    canary?.close();
     controls.close();
   }
   await Promise.all(members.map(({ feed }) => feed.close()));
@@ -269,7 +273,10 @@ function openMember(
   const upstream = open({ url: relayUrl, pubkey, signAuth: authSigner(signer), clock: steadyClock, random, log });
   const self = (): Promise<Pubkey | undefined> => relaySelf.key();
   const publisher = openPublisher({ pubkey, keyring, clock, upstream, relaySelf: self });
-  const feed = openFeed({ upstream, identity, store, clock, log, relaySelf: self });
+  const { canaryMs: everyMs } = identity;
+  const canary = everyMs === undefined ? undefined : openCanary({ everyMs, pubkey, publisher, upstream, steadyClock, log });
+  const heard = canary?.upstream ?? upstream;
+  const feed = openFeed({ upstream: heard, identity, store, clock, log, relaySelf: self });
   const isMember = (channelId: ChannelId): boolean | undefined => feed.isMember(channelId);
   const agent = openAgent({
     identity, community, upstream, publisher, keyring, cursors, managed, clock, steadyClock, log, isMember,
@@ -279,9 +286,9 @@ function openMember(
   });
   const pursuit = openPursuit({ clock: steadyClock, log, reconcile: () => journal.reconcile(agent.namespace) });
   const controls = openControls({
-    agent: pubkey, owner, upstream, open: (payload) => keyring.open(pubkey, owner, payload), store, clock, steadyClock, log,
+    agent: pubkey, owner, upstream: heard, open: (payload) => keyring.open(pubkey, owner, payload), store, clock, steadyClock, log,
   });
-  return { agent, feed, controls, cards, pursuit };
+  return { agent, feed, controls, cards, pursuit, ...(canary && { canary }) };
 }
 
 function refuseTwins(identities: readonly AgentIdentity[]): void {

@@ -8,6 +8,7 @@ export type { BrokerOptions } from './broker.ts';
 export type {
   AgentIdentity,
   AgentLink,
+  CanaryReport,
   CardFate,
   Broker,
   CommandReport,

@@ -1,6 +1,7 @@
 /** One agent as the supervisor holds it (`AgentLink`): the broker's parts for this agent behind one door. */
 import type { VerifiedEvent } from '../nostr/index.ts';
 import type { Agent } from './agent.ts';
+import type { Canary } from './canary/index.ts';
 import type { Cards } from './cards/index.ts';
 import type { Controls } from './controls/index.ts';
 import type { Feed } from './feed/index.ts';
@@ -18,6 +19,7 @@ export interface LinkOptions {
   readonly controls: Controls;
   readonly journal: Journal;
   readonly cards: Cards;
+  readonly canary?: Canary;
   readonly sessions: Sessions;
   readonly endpoint: string;
 }
@@ -25,7 +27,7 @@ export interface LinkOptions {
 /** How long `publishedIn` waits for actions under way and for the relay's word on records in doubt. */
 const PATIENCE_MS = 5_000;
 
-export function openLink({ agent, feed, controls, journal, cards, sessions, endpoint }: LinkOptions): AgentLink {
+export function openLink({ agent, feed, controls, journal, cards, canary, sessions, endpoint }: LinkOptions): AgentLink {
   const { identity, namespace, upstream, telemetry, signals } = agent;
   return {
     pubkey: identity.pubkey,
@@ -72,6 +74,7 @@ export function openLink({ agent, feed, controls, journal, cards, sessions, endp
     },
     typing: (place) => signals.typing(place),
     signals: () => signals.report(),
+    canary: () => canary?.report(),
     status() {
       const lastError = upstream.lastError();
       return {

@@ -5,6 +5,10 @@
 import type { CardFacts, CardResolution } from '../cards/index.ts';
 import type { ChannelId, EventId, Milliseconds, Pubkey, Refusal, Seconds } from '../model/index.ts';
 import type { EventTemplate, Filter, Tag, VerifiedEvent } from '../nostr/index.ts';
+import type { CanaryReport } from './canary/report.ts';
+import type { PresenceStatus, SignalReport, TypingPlace } from './signals/ports.ts';
+
+export type { CanaryReport, PresenceStatus, SignalReport, TypingPlace };
 
 /** Who an agent is to the broker. `secretKey` is 32 bytes and is held by the broker alone. */
 export interface AgentIdentity {
@@ -18,6 +22,8 @@ export interface AgentIdentity {
   readonly channels?: readonly ChannelId[];
   /** With `mentions` only events that name the agent are asked for; with `all` every message of the channel. */
   readonly subscribe: 'mentions' | 'all';
+  /** How often each subscription is proven to deliver; absent: never. */
+  readonly canaryMs?: number;
   /** What the agents that it makes may run on, its own first. Absent: it may make none. */
   readonly runtimes?: readonly string[];
 }
@@ -151,25 +157,6 @@ export interface OwnMessage {
   readonly turnId: string;
 }
 
-/** NIP-BA "Live signals". `offline` clears what was told. */
-export type PresenceStatus = 'online' | 'away' | 'offline';
-
-/** Where an agent is writing: in a channel, or in a thread of it. */
-export interface TypingPlace {
-  readonly channelId: ChannelId;
-  readonly thread?: { readonly root: EventId; readonly parent: EventId };
-}
-
-/** Presence and typing of this run. */
-export interface SignalReport {
-  /** As it was last to be told; absent: never. */
-  readonly presence?: PresenceStatus;
-  /** Handed to the relay, which said yes or nothing. */
-  readonly sent: number;
-  /** Gave way: the relay was away, its quota was used up, or it said no. */
-  readonly dropped: number;
-}
-
 /** What became of an owner's command in chat, for whoever reads the channel. `content` is JSON. */
 export interface CommandReport {
   readonly commandId: EventId;
@@ -287,6 +274,8 @@ export interface AgentLink {
   /** Tells that the agent is writing there, until the function it returns is called. Best effort: never throws, never waits. */
   typing(place: TypingPlace): () => void;
   signals(): SignalReport;
+  /** Undefined where there is no canary. */
+  canary(): CanaryReport | undefined;
   status(): UpstreamStatus;
 }
 

@@ -33,7 +33,7 @@ function recordingText({ directory, turns, streams, dropped, problem }: Recordin
 }
 
 function agentLines(agent: AgentReport, nowMs: number): readonly string[] {
-  const { name, pubkey, managedBy, stoppedByOwner, controls, upstream, processes, refusedSettings = [], turns, inbox, telemetry, signals, limit, operator } = agent;
+  const { name, pubkey, managedBy, stoppedByOwner, controls, upstream, processes, refusedSettings = [], turns, inbox, telemetry, signals, canary, limit, operator } = agent;
   const { phase, url, attempts, channels, lastError } = upstream;
   const trouble = [
     ...(attempts > 0 ? [plural(attempts, 'failed attempt')] : []),
@@ -49,6 +49,7 @@ function agentLines(agent: AgentReport, nowMs: number): readonly string[] {
     ...(controls === undefined || controls.taken + controls.ignored === 0 ? [] : [row('orders', `${controls.taken} taken, ${controls.ignored} ignored`)]),
     ...(signals === undefined || signals.sent + signals.dropped === 0 ? [] : [row('signals', signalsText(signals))]),
     ...(limit === undefined ? [] : [row('limit', limitText(limit, nowMs))]),
+    ...(canary === undefined ? [] : [row('canary', canaryText(canary, nowMs))]),
     ...(operator === undefined ? [] : [row('operator', operatorText(operator, nowMs))]),
     ...processes.map((process) => row('process', processText(process))),
     ...refusedSettings.map((refused) => row('not set', refusedText(refused))),
@@ -69,6 +70,13 @@ function signalsText({ presence, sent, dropped }: SignalReport): string {
 function limitText({ times, untilMs }: NonNullable<AgentReport['limit']>, nowMs: number): string {
   const next = untilMs > nowMs ? `in ${ago(untilMs - nowMs)}` : 'with the next message';
   return `the provider of its model takes no more requests, met ${plural(times, 'time')}; tried again ${next}`;
+}
+
+function canaryText({ subscriptions, hearing, deaf, deafened, recovered, refusal }: NonNullable<AgentReport['canary']>, nowMs: number): string {
+  return [
+    `${hearing} of ${plural(subscriptions, 'subscription')} proven`, ...deaf.map(({ subscription, sinceMs }) => `${safe(subscription)} deaf for ${ago(nowMs - sinceMs)}`),
+    ...(deafened > 0 ? [`deaf ${plural(deafened, 'time')}, heard again ${plural(recovered, 'time')}`] : []), ...(refusal === undefined ? [] : [`the relay's no: ${safe(refusal)}`]),
+  ].join(', ');
 }
 
 function operatorText({ turns, skipped, nextBeatAtMs, running, lastEnd }: OperatorReport, nowMs: number): string {

@@ -119,6 +119,8 @@ export interface AgentConfig {
   readonly presence: boolean;
   /** Whether skep tells that the agent is writing while it is in a turn. */
   readonly typing: boolean;
+  /** How often each subscription at the relay is proven to deliver; absent: never. */
+  readonly canaryMs?: number;
   /** A turn at an interval, given to nobody's message; absent: none. */
   readonly heartbeat?: { readonly everyMs: number; readonly prompt: string };
   /** A turn at the beginning: at each start, or once on this data directory; absent: none. */

@@ -95,6 +95,7 @@ function resolveAgent(folder: string, agent: WrittenAgent, path: Path, fail: Fai
     livenessMs: agent.liveness,
     presence: agent.presence,
     typing: agent.typing,
+    ...(agent.canary !== undefined && { canaryMs: agent.canary }),
     ...operator,
     permission: agent.permission,
     askTimeoutMs: agent['ask-timeout'],

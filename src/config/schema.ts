@@ -179,6 +179,7 @@ const agent = closed(
     liveness: duration(1_000, 600_000).default(DEFAULT_LIVENESS_MS),
     presence: yesOrNo.default(true),
     typing: yesOrNo.default(true),
+    canary: durationOrOff(30_000, 86_400_000).optional(),
     heartbeat: heartbeat.optional(),
     'initial-prompt': initial.optional(),
     'operator-session': word(['kept', 'fresh']).default('kept'),

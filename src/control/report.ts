@@ -3,7 +3,7 @@
  * takes what it knows and passes over members of a later skep; another version is refused.
  */
 import { z } from 'zod';
-import type { SignalReport, TelemetryStatus, UpstreamStatus } from '../broker/ports.ts';
+import type { CanaryReport, SignalReport, TelemetryStatus, UpstreamStatus } from '../broker/ports.ts';
 import { asChannelId, asPubkey } from '../model/index.ts';
 import type { ChannelId, Pubkey } from '../model/index.ts';
 import { launchReport } from './launches.ts';
@@ -66,6 +66,8 @@ export interface AgentReport {
   readonly telemetry?: TelemetryStatus;
   /** Presence and typing; absent from a skep that gave none. */
   readonly signals?: SignalReport;
+  /** Where there is one. */
+  readonly canary?: Omit<CanaryReport, 'deaf'> & { readonly deaf: readonly { readonly subscription: string; readonly sinceMs: number }[] };
   /** The provider of its model takes no more requests: how often in a row that was met, and when it is tried again. */
   readonly limit?: { readonly times: number; readonly untilMs: number };
   /** Heartbeats and the initial prompt, where the operator asks for any. */
@@ -143,6 +145,10 @@ const agent = z.object({
   telemetry: z.exactOptional(z.object({ sent: whole, waiting: whole, dropped: whole, tooLong: whole, refused: whole })),
   signals: z.exactOptional(z.object({ presence: z.exactOptional(z.enum(['online', 'away', 'offline'])), sent: whole, dropped: whole })),
   limit: z.exactOptional(z.object({ times: whole, untilMs: whole })),
+  canary: z.exactOptional(z.object({
+    subscriptions: whole, hearing: whole, deaf: z.array(z.object({ subscription: z.string(), sinceMs: whole })), deafened: whole, recovered: whole,
+    refusal: z.exactOptional(z.string()),
+  })),
   operator: z.exactOptional(z.object({
     turns: whole, skipped: whole, nextBeatAtMs: z.exactOptional(whole), running: z.exactOptional(z.enum(['heartbeat', 'initial'])), lastEnd: z.exactOptional(z.string()),
   })),

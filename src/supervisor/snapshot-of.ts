@@ -19,6 +19,7 @@ export interface SnapshotParts {
 
 export function snapshotOf({ options: { name, link, managedBy }, pool, flights, operator, limit, wishes, inbox }: SnapshotParts): AgentSnapshot {
   const asked = operator.report();
+  const canary = link.canary();
   return {
     name,
     pubkey: link.pubkey,
@@ -31,6 +32,7 @@ export function snapshotOf({ options: { name, link, managedBy }, pool, flights, 
     upstream: link.status(),
     telemetry: link.telemetry(),
     signals: link.signals(),
+    ...(canary && { canary }),
     ...(limit.held && { limit: limit.held }),
     ...(asked && { operator: asked }),
   };

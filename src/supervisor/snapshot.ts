@@ -1,5 +1,5 @@
 /** What an agent's driver tells about itself for `skep status`. Times in Unix milliseconds. */
-import type { ControlCounts, SignalReport, TelemetryStatus, UpstreamStatus } from '../broker/index.ts';
+import type { CanaryReport, ControlCounts, SignalReport, TelemetryStatus, UpstreamStatus } from '../broker/index.ts';
 import type { ChannelId, Milliseconds, Pubkey } from '../model/index.ts';
 import type { RefusedSetting } from '../acp/index.ts';
 import type { OperatorReport } from './operator/settings.ts';
@@ -31,6 +31,7 @@ export interface AgentSnapshot {
   readonly upstream: UpstreamStatus;
   readonly telemetry: TelemetryStatus;
   readonly signals: SignalReport;
+  readonly canary?: CanaryReport;
   /** The provider of its model takes no more requests: how often in a row a turn has met it, and when the next may. */
   readonly limit?: { readonly times: number; readonly untilMs: Milliseconds };
   /** Turns that no message asked for, where the operator wants any. */

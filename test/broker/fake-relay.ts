@@ -72,6 +72,8 @@ export class FakeRelay {
     lastError: () => undefined,
     counters: () => ({ ignored: 0, invalid: 0, unmatched: 0, duplicates: 0, dropped: 0 }),
     isLimited: () => this.limited,
+    isReading: () => true,
+    reconnect: () => {},
     watch: (listener) => { this.watchers.push(listener); },
     subscribe: (spec) => {
       this.subscriptions.set(spec.id, spec);

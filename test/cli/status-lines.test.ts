@@ -23,6 +23,7 @@ it('tells everything of a report, one line a thing', () => {
     '  orders   3 taken, 1 ignored',
     '  signals  online, 40 sent, 2 dropped',
     '  limit    the provider of its model takes no more requests, met 3 times; tried again in 3 min',
+    '  canary   2 of 4 subscriptions proven, members deaf for 12 s, deaf 2 times, heard again 1 time, the relay\'s no: restricted: no',
     '  operator 5 turns, 1 beat skipped, in one now (heartbeat), last end: end_turn, next beat in 60 s',
     '  process  4711 busy, 2 sessions',
     '  process  backoff, 0 sessions, last end: exited with 1',

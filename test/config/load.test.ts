@@ -74,6 +74,7 @@ agents:
     liveness: 1m
     presence: false
     typing: false
+    canary: 5m
     heartbeat: { every: 30m, prompt: Look around. }
     initial-prompt: { prompt-file: first.md, when: once }
     operator-session: fresh
@@ -98,7 +99,7 @@ agents:
       respondTo: 'allowlist', allowlist: [OWNER], subscribe: 'all', channels: [CHANNEL], processes: 32, lazyStart: true, idleSleepMs: 900_000, session: 'thread',
       sessionTurns: 40, sessionIdleMs: 0, maxSessions: 8, wished: { model: 'large', mode: 'read-only', effort: 'high' },
       gatherMs: 0, idleTimeoutMs: 90_000, hardTimeoutMs: 604_800_000, permission: 'ask', askTimeoutMs: 20_000, observe: 'off', livenessMs: 60_000, presence: false, typing: false,
-      heartbeat: { everyMs: 1_800_000, prompt: 'Look around.' }, initialPrompt: { prompt: 'Read.\n', when: 'once' }, operatorSession: 'fresh', mcp: false, manageAgents: false,
+      canaryMs: 300_000, heartbeat: { everyMs: 1_800_000, prompt: 'Look around.' }, initialPrompt: { prompt: 'Read.\n', when: 'once' }, operatorSession: 'fresh', mcp: false, manageAgents: false,
       instructions: 'Be brief.\n🐝\n',
     });
     expect(agents[1]).toMatchObject({ name: 'b', adapter: { name: 'goose' }, gatherMs: 250 });

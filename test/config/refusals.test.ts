@@ -49,6 +49,7 @@ const AGENT_ROWS: readonly (readonly [string, string])[] = [
   ['ask-timeout: 0s', 'skep.yaml:7: agents[0].ask-timeout: found "0s", expected a duration like 90s, 5m or 2h between 1s and 5m'],
   ['ask-timeout: 301s', 'skep.yaml:7: agents[0].ask-timeout: found "301s", expected a duration like 90s, 5m or 2h between 1s and 5m'],
   ['observe: sometimes', 'skep.yaml:7: agents[0].observe: found "sometimes", expected on, batch or off'],
+  ['canary: 1s', 'skep.yaml:7: agents[0].canary: found "1s", expected off, or a duration like 90s, 5m or 2h between 30s and 1d'],
   ['heartbeat: { every: 1s, prompt: x }', 'skep.yaml:7: agents[0].heartbeat.every: found "1s", expected a duration like 90s, 5m or 2h between 10s and 1d'],
   ['heartbeat: { every: 1h }', 'skep.yaml:7: agents[0].heartbeat.prompt: missing, expected prompt or prompt-file'],
   ['heartbeat: { every: 1h, prompt: x, prompt-file: y }', 'skep.yaml:7: agents[0].heartbeat.prompt-file: found prompt, too, expected one of them'],

@@ -30,6 +30,7 @@ export function sampleReport(): StatusReport {
       turns: [{ turnId: 't-1', channelId: CHANNEL, sinceMs: 1_790_000_000_500, events: 3 }],
       inbox: { queued: 4, dispatched: 3, done: 20, dead: 1 },
       telemetry: { sent: 512, waiting: 2, dropped: 7, tooLong: 1, refused: 0 },
+      canary: { subscriptions: 4, hearing: 2, deaf: [{ subscription: 'members', sinceMs: 1_790_000_000_000 }], deafened: 2, recovered: 1, refusal: 'restricted: no' },
       operator: { turns: 5, skipped: 1, nextBeatAtMs: 1_790_000_072_000, running: 'heartbeat', lastEnd: 'end_turn' },
       signals: { presence: 'online', sent: 40, dropped: 2 },
       limit: { times: 3, untilMs: 1_790_000_240_000 },

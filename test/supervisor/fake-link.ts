@@ -80,6 +80,7 @@ export function fakeLink(stored: readonly VerifiedEvent[] = []): FakeLink {
       return () => { link.typed.splice(link.typed.indexOf(place), 1); };
     },
     signals: () => ({ sent: 0, dropped: 0 }),
+    canary: () => undefined,
     cards: { post: () => Promise.resolve('shown'), resolve: () => undefined },
     memory: { read: async () => ({ ok: true, value: undefined }), write: async () => 'unknown' },
     frameBytes: ({ payload }) => Buffer.byteLength(payload),

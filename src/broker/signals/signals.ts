@@ -7,9 +7,10 @@ import { later, within } from '../../model/index.ts';
 import type { Clock } from '../../model/index.ts';
 import { PRESENCE_KIND, replyTags, TYPING_KIND } from '../../nostr/index.ts';
 import type { EventDraft } from '../draft.ts';
-import type { PresenceStatus, PublishOutcome, SignalReport, TypingPlace } from '../ports.ts';
+import type { PublishOutcome } from '../ports.ts';
 import type { Publisher } from '../publish.ts';
 import type { Upstream } from '../upstream/index.ts';
+import type { PresenceStatus, SignalReport, TypingPlace } from './ports.ts';
 
 export interface Signals {
   /** True from now on, and told until another one is. Never throws, never waits. */

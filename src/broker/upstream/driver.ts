@@ -108,6 +108,15 @@ class Driver implements Upstream {
     return limitedAtMs !== undefined && this.#options.clock.now() < later(limitedAtMs, LIMITED_MS);
   }
 
+  isReading(): boolean {
+    return lineOf(this.#state.link)?.pingDueMs !== undefined;
+  }
+
+  reconnect(reason: string): void {
+    this.#take()?.destroy();
+    this.#feed({ type: 'lost', reason, chance: this.#options.random.fraction() });
+  }
+
   watch(listener: (phase: UpstreamPhase) => void): void {
     this.#watchers.push(listener);
   }
@@ -306,6 +315,7 @@ class Driver implements Upstream {
   #deliver(id: string, hand: (spec: SubscriptionSpec) => void | Promise<void>, event?: VerifiedEvent): void {
     const asked = this.#subscriptions.get(id);
     if (asked === undefined) return;
+    if (event !== undefined && asked.spec.glance?.(event) === true) return;
     const { incarnation } = asked;
     if (event !== undefined) this.#intake.handedOver(event, incarnation);
     this.#delivery.push(async () => {

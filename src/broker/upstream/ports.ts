@@ -19,6 +19,8 @@ export interface SubscriptionSpec {
   readonly onEvent: (event: VerifiedEvent, stored: boolean) => Promise<void> | void;
   /** Handed its events as they come, past what other subscriptions wait for; `onEvent` is then quick and synchronous. */
   readonly urgent?: boolean;
+  /** Sees each event as it comes, past whatever waits; true: that was all there was to do with it. Quick and synchronous. */
+  readonly glance?: (event: VerifiedEvent) => boolean;
   /** Every EOSE, after the last stored event's promise has settled; the next event waits for a promise returned. */
   readonly onEose?: () => void | Promise<void>;
 }
@@ -48,6 +50,10 @@ export interface Upstream {
   counters(): UpstreamCounters;
   /** The relay has said `rate-limited:` within the last minute: what is only a courtesy is better not sent. */
   isLimited(): boolean;
+  /** False while so much waits to be handed over that the socket is not read: then silence is ours. */
+  isReading(): boolean;
+  /** Ends the connection, for that reason, and makes it anew as after any loss. Nothing where there is none. */
+  reconnect(reason: string): void;
   /** Told of every change of phase, once it is one; quick and synchronous. For as long as the connection is. */
   watch(listener: (phase: UpstreamPhase) => void): void;
   subscribe(spec: SubscriptionSpec): void;
