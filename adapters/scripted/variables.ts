@@ -32,7 +32,7 @@ export interface Prompt {
 const QUOTE_SCALARS = 200;
 
 export const VARIABLE_NAMES = [
-  'actor', 'author', 'channel', 'content', 'count', 'cwd', 'effort', 'event_id', 'event_ids', 'interrupted', 'match', 'mentions',
+  'actor', 'author', 'channel', 'content', 'count', 'cwd', 'effort', 'event_id', 'event_ids', 'instructions', 'interrupted', 'match', 'mentions',
   'merge_disposition', 'mode', 'model', 'n', 'parent', 'pid', 'prompt', 'quoted', 'reply_to', 'scope', 'session', 'system',
   'thread_root', 'turn', 'turns', 'type',
 ] as const;
@@ -58,6 +58,7 @@ export function variablesOf(prompt: Prompt): Map<string, Json> {
     effort: prompt.effort,
     event_id: last?.eventId ?? '',
     event_ids: eventIds,
+    instructions: instructionsIn(prompt.system) ?? instructionsIn(text) ?? '',
     interrupted: envelope?.interrupted.map((event) => event.content).join('\n') ?? '',
     mentions: last?.mentions ?? '',
     merge_disposition: envelope?.mergeDisposition ?? '',
@@ -84,4 +85,9 @@ export function variablesOf(prompt: Prompt): Map<string, Json> {
 function quote(content: string): string {
   const scalars = Array.from(content.trim());
   return scalars.length > QUOTE_SCALARS ? `“${scalars.slice(0, QUOTE_SCALARS).join('')}…”` : `“${scalars.join('')}”`;
+}
+
+/** What is of the agent alone in a standing text, whichever way that came. */
+function instructionsIn(text: string): string | undefined {
+  return /<system>\n([^]*?)\n<\/system>/.exec(text)?.[1];
 }

@@ -1,9 +1,11 @@
 /**
  * What the demo's agent plays: it answers what it hears, the first long task is never finished by its first process, and
- * it sweeps nothing without having asked.
+ * it sweeps nothing without having asked. Asked for it, it says what it is told.
  */
 export const DEMO_SCRIPT = {
   v: 1,
+  // What it is told is then with every turn of a session.
+  newSession: { systemPrompt: true },
   rules: [
     {
       match: 'long task',
@@ -23,6 +25,7 @@ export const DEMO_SCRIPT = {
         { reply: 'Then I leave it as it is.', unless: { 'word.kind': 'allow_once' } },
       ],
     },
+    { match: 'What are you told', do: [{ reply: 'I am told: {{instructions}}' }] },
     { do: [{ reply: 'I read {{count}} message(s) in one turn: {{quoted}}' }] },
   ],
 } as const;

@@ -90,10 +90,13 @@ data: data
 embedded:
   port: 0
 log: warn
+owner-key: owner.key
 agents:
   - name: helper
     key: helper.key
     owner: ${npubEncode(getPublicKey(ownerKey))}
+    # What it is told, its owner saves on the relay.
+    teams: []
     adapter: scripted
     args: [script.json]
     permission: ask

@@ -1,10 +1,12 @@
 /**
- * The five things the demo shows, each asked for by a client and seen by a client. A step that is not seen in time
+ * The six things the demo shows, each asked for by a client and seen by a client. A step that is not seen in time
  * ends the demo with the code `not_seen`.
  */
+import { hash } from 'node:crypto';
 import type { Event } from 'nostr-tools/pure';
 import { parseCard } from '../../cards/index.ts';
-import { Failure, later } from '../../model/index.ts';
+import type { LaunchReport } from '../../control/index.ts';
+import { Failure, later, pause } from '../../model/index.ts';
 import type { Clock } from '../../model/index.ts';
 import type { Note } from '../../supervisor/index.ts';
 import type { Client } from './client.ts';
@@ -15,6 +17,7 @@ import type { Timeline } from './timeline.ts';
 
 /** A step waits this long for what it wants to see; a retry after a crash waits about six seconds by itself. */
 const PATIENCE_MS = 20_000;
+const LOOK_EVERY_MS = 50;
 
 interface Asked {
   /** Each its own: the same words in the same second would be one event. */
@@ -55,6 +58,7 @@ export class Story {
   }
 
   async tell(): Promise<void> {
+    await this.#until('the agent', () => this.#turns.some(({ type }) => type === 'process_started'));
     this.#stage.owner.listen(this.#stage.channelId, (event) => { this.#receive(event); });
     const root = await this.#mention();
     await this.#threeBecomeOne(root);
@@ -63,6 +67,7 @@ export class Story {
     await this.#nothingTwice();
     await this.#killedBetween();
     await this.#ownerIsAsked();
+    await this.#ownerSaysAnother();
   }
 
   async #mention(): Promise<Event> {
@@ -182,6 +187,59 @@ export class Story {
     this.#timeline.seen(5, told);
   }
 
+  /** NIP-AP "Launch composition": a version takes effect at the next start, and a running agent is unchanged. */
+  async #ownerSaysAnother(): Promise<void> {
+    this.#timeline.heading(6, 'The owner saves new instructions: a running agent keeps the old, the next start has the new');
+    const [first, second] = ['Keep the garden.', 'Keep the garden, and mind the bees.'];
+    const savedAtSec = await this.#saved(first, 0);
+    await this.#restarted(first);
+    await this.#saved(second, savedAtSec);
+    await this.#untilStatus('what a restart would change', ({ current, drift }) => drift.includes('instructions') && current?.own.sha256 === sha256(second));
+    await this.#isTold(first);
+    this.#timeline.seen(6, `it keeps what it was started with: sha256 ${sha256(first).slice(0, 12)}, where ${sha256(second).slice(0, 12)} is current`);
+    await this.#restarted(second);
+    await this.#untilStatus('the records', ({ pendingRecords }) => pendingRecords === 0);
+    this.#timeline.seen(6, `started again, it is told what its owner says now: sha256 ${sha256(second).slice(0, 12)}; each start is recorded, for its owner alone`);
+  }
+
+  /** A version, sealed by the owner to themselves (kind 44300): behind the one before. */
+  async #saved(text: string, beforeSec: number): Promise<number> {
+    const { owner, agentPubkey } = this.#stage;
+    const createdAtSec = Math.max(Math.floor(this.#clock.now() / 1_000), beforeSec + 1);
+    const { id } = await owner.publish(44_300, { content: owner.seal(owner.pubkey, `v1:${text}`), tags: [['p', agentPubkey]], createdAtSec });
+    this.#timeline.tell('owner', 'saves', { version: id, sha256: sha256(text), text });
+    return createdAtSec;
+  }
+
+  async #restarted(text: string): Promise<void> {
+    await this.#untilStatus('the version', ({ current }) => current?.own.sha256 === sha256(text));
+    this.#timeline.tell('demo', 'restarts', { agent: 'helper' });
+    const restarted = await this.#stage.running.restart('helper');
+    this.#expect(restarted.ok, 'the agent can be started with what its owner says');
+    await this.#untilStatus('the start', ({ pinned }) => pinned?.own.sha256 === sha256(text));
+    await this.#isTold(text);
+  }
+
+  async #isTold(text: string): Promise<void> {
+    const question = await this.#say(this.#stage.owner, `What are you told? (${this.#answers.length})`);
+    const [answer] = await this.#answersTo([question]);
+    this.#expect(answer?.content === `I am told: ${text}`, `the agent is told “${text}”`);
+  }
+
+  /** Nothing wakes whoever waits for it: it is looked at again and again. */
+  async #untilStatus(what: string, holds: (launch: LaunchReport) => boolean): Promise<void> {
+    const looking = new AbortController();
+    const look = async (): Promise<void> => {
+      while (!looking.signal.aborted) {
+        await pause(this.#clock, LOOK_EVERY_MS, looking.signal);
+        this.wake();
+      }
+    };
+    const looked = look();
+    await this.#until(what, () => (this.#stage.running.snapshot().launches ?? []).some(holds)).finally(() => { looking.abort(); });
+    await looked;
+  }
+
   async #say(who: Client, text: string, root?: Event): Promise<Event> {
     const { channelId, agentPubkey } = this.#stage;
     const thread = root === undefined ? [] : [['e', root.id, '', 'reply']];
@@ -242,4 +300,8 @@ export class Story {
       cancel();
     }
   }
+}
+
+function sha256(text: string): string {
+  return hash('sha256', text, 'hex');
 }

@@ -169,6 +169,18 @@ describe('templates and rules', () => {
     }
     expect(said(agent.frames)).toBe('blocks;string;append;;');
   });
+
+  it('knows what is told to this agent alone, whichever way it came', async () => {
+    const agent = startAgent({ script: { v: 1, newSession: { systemPrompt: true }, rules: [{ do: [{ say: '{{instructions}};' }] }] } });
+    await agent.call('initialize', { protocolVersion: 1 });
+    const standing = '<base>\nbase\n</base>\n\n<system>\nmind\nthe bees\n</system>';
+    const opened = await agent.call('session/new', { cwd: '/', mcpServers: [], systemPrompt: standing });
+    await agent.prompt(text(opened, 'result', 'sessionId'), 'x');
+    const bare = await agent.call('session/new', { cwd: '/', mcpServers: [] });
+    await agent.prompt(text(bare, 'result', 'sessionId'), '<system>\nfirst\n</system>\n\nx');
+    await agent.prompt(text(bare, 'result', 'sessionId'), 'x');
+    expect(said(agent.frames)).toBe('mind\nthe bees;first;;');
+  });
 });
 
 describe('how a prompt ends', () => {
