@@ -27,6 +27,17 @@ const steps = [...PAGE.matchAll(/^```console\n(.*?)^```/gms)].flatMap(([, block 
     return { command, shown };
   }));
 
+interface Hashed {
+  readonly sha256: string;
+}
+interface Status {
+  readonly launches: readonly { readonly name: string; readonly status: string; readonly pinned: { readonly own: Hashed; readonly team: Hashed } }[];
+}
+interface Plan {
+  readonly own: { readonly delivered: Hashed };
+  readonly team: { readonly delivered: Hashed };
+}
+
 function asShown(shown: readonly string[]): RegExp {
   const escape = (part: string): string => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
   return new RegExp(`^${shown.map((line) => (line === '…' ? '(?:.*\n)*' : `${line.split('…').map(escape).join('.+')}\n`)).join('')}$`);
@@ -83,6 +94,11 @@ describe('the page', () => {
     expect(steps.length).toBeGreaterThan(25);
     const terminal = new Terminal();
     for (const { command, shown } of steps) {
+      // What a supervisor knows of a save comes to it a moment later.
+      if (command === 'skep status') {
+        await expect.poll(async () => (await terminal.type(command)).stdout, { timeout: 60_000, message: command }).toMatch(asShown(shown));
+        continue;
+      }
       const ran = await terminal.type(command);
       expect({ command, ...ran }).toMatchObject({ command, code: 0 });
       if (shown.length > 0) expect(ran.stdout, command).toMatch(asShown(shown));
@@ -90,11 +106,15 @@ describe('the page', () => {
     // Rolled back once: what holds is what was first, and all three are in the history.
     const { stdout } = await terminal.type('skep instructions show team Bees');
     expect(stdout).toBe('Write in whole sentences.\n');
-    for (const agent of ['helper', 'scout', 'scribe']) {
-      const plan = JSON.parse((await terminal.type(`skep launch plan ${agent} --json`)).stdout) as object;
+    // What the agents that run were told is what the plan says, to the byte.
+    const { launches } = JSON.parse((await terminal.type('skep status --json')).stdout) as Status;
+    expect(launches.map(({ name }) => name).sort()).toEqual(['helper', 'scout', 'scribe']);
+    for (const { name, status, pinned } of launches) {
+      const plan = JSON.parse((await terminal.type(`skep launch plan ${name} --json`)).stdout) as Plan;
       expect(plan).toMatchObject({ starts: true, team: { delivered: { bytes: 25 } }, teams: [{ name: 'Bees' }] });
+      expect({ status, own: pinned.own.sha256, team: pinned.team.sha256 }).toEqual({ status: 'running', own: plan.own.delivered.sha256, team: plan.team.delivered.sha256 });
     }
-  }, 300_000);
+  }, 600_000);
 
   it.each(['persona', 'instructions', 'team', 'launch'])('names every verb of skep %s, and no other', async (verb) => {
     const { stdout } = await runSkep([verb, '--help'], temporaryDirectory());
