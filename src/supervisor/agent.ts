@@ -31,6 +31,7 @@ import { OwnerDesk } from './owner-desk.ts';
 import { Permissions } from './permissions.ts';
 import { Pool } from './pool.ts';
 import { ProviderLimit } from './provider-limit.ts';
+import type { HeededTurn } from './provider-limit.ts';
 import { NOT_BEGUN } from './settle.ts';
 import type { ProviderWord } from './settle.ts';
 import { IdleSessions } from './sessions/idle.ts';
@@ -89,7 +90,10 @@ export class Agent {
     this.#idle = new IdleSessions({
       clock: steadyClock, idleMs: options.sessionIdleMs, close: (beforeMs) => this.#pool.closeIdle(beforeMs, this.#flights.lanes()),
     });
-    this.#operator = new Operator({ options: () => this.#options, pool: this.#pool, permissions: this.#permissions, observation: this.#observation, pump: () => { this.#pump(); } });
+    this.#operator = new Operator({
+      options: () => this.#options, pool: this.#pool, permissions: this.#permissions, observation: this.#observation, pump: () => { this.#pump(); },
+      heed: (provider, turn) => this.#mailbox.add(() => this.#heed(provider, turn)),
+    });
     this.#owner = new OwnerDesk({
       options: () => this.#options, pool: this.#pool, permissions: this.#permissions, models: this.#models, memory: this.#memory, turnsIn: (channelId) => this.#flights.in(channelId),
       advance: (inputs) => this.#order(inputs), track: (work) => { this.#track(work); }, pump: () => { this.#pump(); },
@@ -301,7 +305,7 @@ export class Agent {
     await this.#mailbox.add(async () => {
       this.#flights.remove(turnId);
       flight.life.release(turnId);
-      if (provider !== undefined) await this.#heed(provider, flight);
+      if (provider !== undefined) await this.#heed(provider, { turnId, beganAt: flight.startedAtMs, entry: flight.batch.entries[0] });
       // Without an ending nobody knows yet whether it was answered: it stays dispatched, for the next start to find out.
       if (ending === undefined) return;
       await this.#advance([{ type: 'finished', turnId, ending, jitter: random.fraction() }, ...this.#mayTake()]);
@@ -312,13 +316,13 @@ export class Agent {
   }
 
   /** On disk before any other turn begins. */
-  async #heed(provider: ProviderWord, { batch, startedAtMs: beganAt }: Flight): Promise<void> {
+  async #heed(provider: ProviderWord, { turnId, beganAt, entry }: HeededTurn): Promise<void> {
     const { observe, name: agent, link, random, clock } = this.#options;
     const notice = await this.#limit.met(provider.is === 'well'
       ? { type: 'worked', beganAt }
-      : { type: 'limited', beganAt, jitter: random.fraction(), ...(provider.retryAfterMs !== undefined && { retryAfterMs: provider.retryAfterMs }) }, batch);
+      : { type: 'limited', beganAt, jitter: random.fraction(), ...(provider.retryAfterMs !== undefined && { retryAfterMs: provider.retryAfterMs }) }, entry);
     const held = this.#limit.held;
-    if (provider.is === 'limit' && held !== undefined) observe({ type: 'limited', agent, turnId: batch.turnId, times: held.times, retryInMs: Math.max(0, held.untilMs - clock.now()) });
+    if (provider.is === 'limit' && held !== undefined) observe({ type: 'limited', agent, turnId, times: held.times, retryInMs: Math.max(0, held.untilMs - clock.now()) });
     if (notice !== undefined && !this.#isStopping()) this.#track(link.say(notice));
   }
 

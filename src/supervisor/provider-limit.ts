@@ -8,7 +8,7 @@ import type { Clock, Milliseconds } from '../model/index.ts';
 import { sql } from '../store/index.ts';
 import type { Store } from '../store/index.ts';
 import { limitNotice } from './answer.ts';
-import type { Batch, Entry } from './inbox/entry.ts';
+import type { Entry } from './inbox/entry.ts';
 import { mayBegin, stepLimit } from './limit-machine.ts';
 import type { LimitInput, LimitState } from './limit-machine.ts';
 
@@ -16,6 +16,13 @@ export interface ProviderLimitOptions {
   readonly store: Store;
   readonly link: Pick<AgentLink, 'pubkey'>;
   readonly clock: Clock;
+}
+
+/** A turn that has shown something of the provider of the model. `entry`: its first message, where it had one. */
+export interface HeededTurn {
+  readonly turnId: string;
+  readonly beganAt: Milliseconds;
+  readonly entry?: Entry;
 }
 
 export class ProviderLimit {
@@ -53,14 +60,13 @@ export class ProviderLimit {
     return mayBegin(this.#state, flying, this.#options.clock.now());
   }
 
-  /** On disk when it resolves. The notice that is to be said now: at the first of it, to a person's message. */
-  async met(input: LimitInput, batch: Batch): Promise<OwnMessage | undefined> {
+  /** On disk when it resolves. The notice that is to be said now: at the first of it, to a person's message, where one met it. */
+  async met(input: LimitInput, entry: Entry | undefined): Promise<OwnMessage | undefined> {
     const before = this.#state;
     this.#state = stepLimit(before, input, this.#options.clock.now());
     if (this.#state === before) return undefined;
     await this.#save();
-    const [first] = batch.entries;
-    return before.status === 'free' && isPersons(first) ? limitNotice(first) : undefined;
+    return before.status === 'free' && entry !== undefined && isPersons(entry) ? limitNotice(entry) : undefined;
   }
 
   async #save(): Promise<void> {

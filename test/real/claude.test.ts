@@ -17,6 +17,7 @@ const claude: RealAgent = {
   efforts: true,
   afterKill: 'resumed',
   afterNo: 'end_turn',
+  tellsOf: [],
   endsToolAtCancel: true,
 };
 

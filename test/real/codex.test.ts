@@ -30,6 +30,7 @@ enabled = false
   efforts: true,
   afterKill: 'resumed',
   afterNo: 'cancelled',
+  tellsOf: [401, 429],
   endsToolAtCancel: false,
 };
 

@@ -16,6 +16,7 @@ const gemini: RealAgent = {
   efforts: false,
   afterKill: 'new',
   afterNo: 'end_turn',
+  tellsOf: [401],
   endsToolAtCancel: true,
 };
 

@@ -6,6 +6,7 @@ import { isAlive } from '../e2e/alive.ts';
 import type { RealAgent } from './agents.ts';
 import { installed } from './installed.ts';
 import { BEGINNING, DONE } from './model/mind.ts';
+import { providerSaysNo } from './provider.ts';
 import { keyTexts, openScene } from './scene.ts';
 import type { Scene, SceneOptions } from './scene.ts';
 
@@ -35,6 +36,7 @@ export function describeAgent(real: RealAgent): void {
     isKilled(open);
     goesOn(real, open);
     isStopped(open);
+    providerSaysNo(real, open);
   });
 }
 

@@ -4,9 +4,8 @@ import { findAdapter } from '../../adapters/index.ts';
 import { milliseconds } from '../../src/model/index.ts';
 import { openBench } from './bench.ts';
 import type { Bench, BenchOptions } from './bench.ts';
-import type { Batch } from '../../src/supervisor/inbox/entry.ts';
 import { ProviderLimit } from '../../src/supervisor/provider-limit.ts';
-import { agent, channel, entryOf, message, otherChannel } from './people.ts';
+import { agent, entryOf, message, otherChannel } from './people.ts';
 import type { VerifiedEvent } from '../../src/nostr/index.ts';
 
 const MINUTE = 60_000;
@@ -107,8 +106,7 @@ describe('a provider that takes no more requests', () => {
     await at.nth('process_started');
     const limit = new ProviderLimit(at);
     const now = at.clock.now();
-    const batch: Batch = { turnId: 't', lane: channel, channelId: channel, entries: [entryOf(message(), 0)] };
-    await limit.met({ type: 'limited', beganAt: now, jitter: 0 }, batch);
+    await limit.met({ type: 'limited', beganAt: now, jitter: 0 }, entryOf(message(), 0));
     const until = milliseconds(now + MINUTE);
     expect([limit.notBefore(now, 1), limit.notBefore(undefined, 0), limit.notBefore(milliseconds(until + 1), 1)]).toEqual([until, undefined, until + 1]);
     at.clock.push(MINUTE);
@@ -121,6 +119,19 @@ describe('a provider that takes no more requests', () => {
     await at.nth('turn_ended');
     expect([at.agent.snapshot().limit?.times, at.notices]).toEqual([1, [NOTICE]]);
   });
+});
+
+it('a heartbeat that meets a limit leaves messages waiting as well, and there is nobody to tell', async () => {
+  const at = bench({ script: limited(1), operator: { session: 'fresh', heartbeat: { everyMs: 10_000, prompt: 'look' } } });
+  await at.nth('process_started');
+  at.clock.push(10_000);
+  await at.nth('operator_turn_ended');
+  await at.hear(message());
+  at.clock.push(50_000);
+  expect([at.seen('turn_started').length, at.seen('operator_turn_ended').length, at.notices]).toEqual([0, 1, []]);
+  at.clock.push(MINUTE);
+  await at.nth('turn_ended');
+  expect(at.answers).toEqual(['answer']);
 });
 
 describe('an error in disguise', () => {

@@ -9,6 +9,8 @@ import type { AgentOptions } from '../agent-options.ts';
 import type { Observation } from '../observation.ts';
 import type { Permissions } from '../permissions.ts';
 import type { FreeProcess, Pool } from '../pool.ts';
+import type { HeededTurn } from '../provider-limit.ts';
+import type { ProviderWord } from '../settle.ts';
 import { newOperator, stepOperator } from './machine.ts';
 import type { OperatorInput, OperatorSource, OperatorState } from './machine.ts';
 import { claimInitialPrompt, hadInitialPrompt } from './rows.ts';
@@ -21,6 +23,8 @@ export interface OperatorParts {
   readonly pool: Pick<Pool, 'hasIdle' | 'idleIn' | 'hasWork'>;
   readonly permissions: Permissions;
   readonly observation: Observation | undefined;
+  /** A turn has met a limit of the model's provider, or has not. Resolves when that is on disk. */
+  readonly heed: (provider: ProviderWord, turn: HeededTurn) => Promise<void>;
   /** Looks again, inside the mailbox. */
   readonly pump: () => void;
 }
@@ -114,6 +118,7 @@ export class Operator {
     if (session === undefined) before?.life.process.closeSession(before.sessionId);
     const watch = observation?.beginOperatorTurn(free.index, turnId);
     const begunAtMs = clock.now();
+    const beganAt = options().clock.now();
     const flight: Flight = { source, free, landed: Promise.resolve(), cut: false };
     this.#flight = flight;
     const mayPrompt = async ({ sessionId }: OperatorSession): Promise<boolean> => {
@@ -124,7 +129,8 @@ export class Operator {
     const turn = runOperatorTurn({
       options: options(), permissions, free, turnId, source, prompt: operator?.[source]?.prompt ?? '', mayPrompt, ...(session && { session }), ...(watch && { watch }),
     });
-    flight.landed = (watch?.through(turn) ?? turn).then((report) => {
+    flight.landed = (watch?.through(turn) ?? turn).then(async (report) => {
+      if (report.provider !== undefined) await this.#parts.heed(report.provider, { turnId, beganAt });
       this.#session = report.session;
       this.#lastEnd = report.end;
       observe({ type: 'operator_turn_ended', agent, turnId, source, outcome: report.end, tookMs: clock.now() - begunAtMs });

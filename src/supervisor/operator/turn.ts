@@ -20,7 +20,8 @@ import { tellMetric } from '../metrics.ts';
 import type { TurnWatch } from '../observation.ts';
 import type { Permissions } from '../permissions.ts';
 import type { FreeProcess } from '../pool.ts';
-import { processFate } from '../settle.ts';
+import { processFate, providerWord } from '../settle.ts';
+import type { ProviderWord } from '../settle.ts';
 import type { StandingTexts } from '../turn-input.ts';
 import type { OperatorSource } from './machine.ts';
 
@@ -51,6 +52,8 @@ export interface OperatorWork {
 export interface OperatorReport {
   readonly end: string;
   readonly session?: OperatorSession;
+  /** What it showed of the provider of the agent's model. */
+  readonly provider?: ProviderWord;
 }
 
 /** What an agent is told beside what it is told of messages: there is none here, and those of its channels are not for it. */
@@ -65,7 +68,8 @@ export async function runOperatorTurn(work: OperatorWork): Promise<OperatorRepor
     watch?.refused(opened);
     // A program that does not answer this will not answer the next.
     if (opened.code === 'timeout') await life.retire('crashed');
-    return { end: `session_${opened.code}` };
+    const refused = providerWord(opened);
+    return { end: `session_${opened.code}`, ...(refused && { provider: refused }) };
   }
   const { session } = opened;
   watch?.resolved(session.sessionId, work.session === undefined);
@@ -77,7 +81,8 @@ export async function runOperatorTurn(work: OperatorWork): Promise<OperatorRepor
   if (outcome.status === 'ended') slot.ranWell(life);
   const isKept = isGood(outcome) && options.operator?.session !== 'fresh';
   if (!isKept) life.process.closeSession(session.sessionId);
-  return { end: outcome.status === 'ended' ? outcome.stopReason : outcome.status, ...(isKept && { session }) };
+  const provider = providerWord(outcome);
+  return { end: outcome.status === 'ended' ? outcome.stopReason : outcome.status, ...(isKept && { session }), ...(provider && { provider }) };
 }
 
 /** It ended by its own word, and its session is not full. */

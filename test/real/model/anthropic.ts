@@ -1,6 +1,6 @@
 /** Anthropic's Messages API, as far as an agent program needs it. */
 import { membersIn, text, textsOf } from './ports.ts';
-import type { Dialect, ModelReply } from './ports.ts';
+import type { Dialect, Streamed } from './ports.ts';
 
 /** What Claude Code puts beside the user's own words. */
 const REMINDER = /^\s*<system-reminder>/;
@@ -40,7 +40,7 @@ export const anthropic: Dialect = {
   },
 };
 
-function writeBlock(say: (type: string, more: object) => void, reply: ModelReply, count: number): void {
+function writeBlock(say: (type: string, more: object) => void, reply: Streamed, count: number): void {
   const isCall = 'calls' in reply;
   say('content_block_start', {
     index: 0,

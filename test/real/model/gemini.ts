@@ -1,6 +1,6 @@
 /** Google's Gemini API, as far as an agent program needs it. */
 import { isMembers, membersIn, text, textsOf } from './ports.ts';
-import type { Dialect, ModelReply } from './ports.ts';
+import type { Dialect, Streamed } from './ports.ts';
 
 const USAGE = { promptTokenCount: 100, candidatesTokenCount: 20, totalTokenCount: 120, cachedContentTokenCount: 10 };
 
@@ -25,7 +25,7 @@ export const gemini: Dialect = {
   },
 };
 
-function partOf(reply: ModelReply, count: number): object {
+function partOf(reply: Streamed, count: number): object {
   if ('calls' in reply) return { functionCall: { id: `call_${count}`, name: reply.calls.tool.name, args: reply.calls.input } };
   return { text: 'says' in reply ? reply.says : reply.begins };
 }

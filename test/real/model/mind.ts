@@ -5,6 +5,7 @@
  *   answer <text>  calls message_reply, and says a word when that has been done
  *   run <command>  has the agent's own shell run it, and says what came of it
  *   hold <text>    says a beginning and never ends; a turn that was interrupted is answered with <text>
+ *   fail <status>  the provider answers with that status of HTTP
  *   anything else  is said back
  */
 import { readEnvelope } from '../../../adapters/scripted/envelope.ts';
@@ -29,6 +30,7 @@ export function mindOf(shell: (command: string) => ModelCall): (request: ModelRe
     switch (verb) {
       case 'answer': return answer;
       case 'run': return { calls: shell(rest) };
+      case 'fail': return { fails: Number(rest) };
       case 'hold': return envelope.mergeDisposition === '' ? { begins: BEGINNING } : answer;
       default: return { says: event.content };
     }

@@ -28,7 +28,11 @@ export type ModelReply =
   | { readonly says: string }
   /** Says this much, and never ends. */
   | { readonly begins: string }
-  | { readonly calls: ModelCall };
+  | { readonly calls: ModelCall }
+  /** A status of HTTP in the place of a stream. */
+  | { readonly fails: number };
+
+export type Streamed = Exclude<ModelReply, { readonly fails: number }>;
 
 /** Server-sent events of one reply. */
 export interface Stream {
@@ -41,7 +45,7 @@ export interface Dialect {
   readonly path: RegExp;
   /** Undefined where the body has another form. */
   read(body: Members, path: string): ModelRequest;
-  write(stream: Stream, reply: ModelReply, count: number): void;
+  write(stream: Stream, reply: Streamed, count: number): void;
 }
 
 export type Members = Readonly<Record<string, unknown>>;

@@ -1,6 +1,6 @@
 /** OpenAI's Responses API, as far as an agent program needs it. */
 import { membersIn, text, textsOf } from './ports.ts';
-import type { Dialect, Members, ModelReply, ModelTool } from './ports.ts';
+import type { Dialect, Members, Streamed, ModelTool } from './ports.ts';
 
 /** Codex keeps the tools of MCP servers back until the model looks for them; what it found stands in the input. */
 const SEARCH = 'tool_search';
@@ -49,7 +49,7 @@ function toolsOf(tool: Members): readonly ModelTool[] {
   return membersIn(tool['tools']).map(({ name }) => ({ name: text(name), namespace: text(tool['name']) }));
 }
 
-function itemOf(reply: ModelReply, count: number): Members {
+function itemOf(reply: Streamed, count: number): Members {
   if (!('calls' in reply)) {
     const said = 'says' in reply ? reply.says : reply.begins;
     return { type: 'message', id: `msg_${count}`, role: 'assistant', status: 'completed', content: [{ type: 'output_text', text: said, annotations: [] }] };

@@ -37,7 +37,9 @@ export async function openModelServer(mind: (request: ModelRequest) => ModelRepl
     // Codex asks nothing on the side, and some of its models are told of their tools elsewhere.
     const isAside = asked.tools.length === 0 && dialect !== responses;
     if (!isAside) requests.push(asked);
-    dialect.write(openStream(response), isAside ? { says: ASIDE } : mind(asked), requests.length);
+    const reply = isAside ? { says: ASIDE } : mind(asked);
+    if ('fails' in reply) fail(reply.fails, response);
+    else dialect.write(openStream(response), reply, requests.length);
     onRequest();
   };
   const server = createServer((request, response) => {
@@ -55,6 +57,14 @@ export async function openModelServer(mind: (request: ModelRequest) => ModelRepl
       await closed;
     },
   };
+}
+
+/** In a form in which each of the providers' clients finds its own. */
+function fail(status: number, response: ServerResponse): void {
+  const type = status === 429 ? 'rate_limit_error' : 'authentication_error';
+  const message = status === 429 ? 'Rate limit reached. Please try again in 20s.' : 'Incorrect API key provided.';
+  response.writeHead(status, { 'content-type': 'application/json' });
+  response.end(JSON.stringify({ type: 'error', error: { type, code: status, status: status === 429 ? 'RESOURCE_EXHAUSTED' : 'UNAUTHENTICATED', message } }));
 }
 
 function openStream(response: ServerResponse): Stream {
