@@ -1,9 +1,10 @@
 /** A session that goes on in another process: resumed or loaded, and what is heard of its past. With real processes. */
+import { readdirSync } from 'node:fs';
 import { afterEach, describe, expect, it } from 'vitest';
 import { readInitialize } from '../../src/acp/handshake.ts';
 import type { AgentProcess } from '../../src/acp/index.ts';
 import type { LineAbout } from '../../src/acp/index.ts';
-import { noneLeft, plan, say, tryStart } from './harness.ts';
+import { alive, noneLeft, plan, say, start, tryStart } from './harness.ts';
 import type { Options } from './harness.ts';
 
 afterEach(noneLeft);
@@ -111,6 +112,43 @@ describe('what was said before', () => {
     await agent.reopenSession({ sessionId, cwd, turnSeq: 4 });
     expect(await say(agent, sessionId)).toMatchObject({ seen: { usage: { turnSeq: 5, turn: { costUsd: null }, cumulative: { costUsd: 5 } } } });
   });
+});
+
+describe('the same session, again and again', () => {
+  it('in twenty processes, one after the other: one lives', async () => {
+    const launch = plan({ sessions: { load: true }, rules: [{ do: [{ say: '{{turns}}' }] }] });
+    const pids: number[] = [];
+    let sessionId: string | undefined;
+    for (let count = 1; count <= 20; count += 1) {
+      const started = await tryStart(launch);
+      if (!started.ok) throw new Error(JSON.stringify(started.end));
+      const { process: agent } = started;
+      const opened = await (sessionId === undefined ? agent.newSession({ cwd: launch.cwd }) : agent.reopenSession({ sessionId, cwd: launch.cwd, turnSeq: 0 }));
+      if (!opened.ok) throw new Error(opened.detail);
+      ({ sessionId } = opened);
+      expect(await say(agent, sessionId)).toMatchObject({ seen: { text: String(count) } });
+      pids.push(agent.pid);
+      expect(pids.filter(alive)).toEqual([agent.pid]);
+      if (count === 20) continue;
+      process.kill(agent.pid, 'SIGKILL');
+      await agent.ended;
+    }
+  }, 60_000);
+
+  it('a thousand of them, opened and closed in one process, leave nothing behind', async () => {
+    const { process: agent, directory } = await start({ sessions: { close: true } });
+    const held = (): readonly number[] => [readdirSync('/proc/self/fd').length, readdirSync(`/proc/${agent.pid}/fd`).length];
+    const round = async (): Promise<void> => {
+      const opened = await agent.newSession({ cwd: directory });
+      if (!opened.ok) throw new Error(opened.detail);
+      agent.closeSession(opened.sessionId);
+      expect(agent.settings(opened.sessionId)).toBeUndefined();
+    };
+    await round();
+    const before = held();
+    for (let count = 0; count < 1_000; count += 1) await round();
+    expect(held()).toEqual(before);
+  }, 60_000);
 });
 
 it('is asked of no agent that does not offer it', async () => {

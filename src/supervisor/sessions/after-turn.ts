@@ -33,7 +33,9 @@ export function afterTurn(turn: EndedTurn): void {
     if (!hasRead(outcome, sent)) return;
     session.standingSent = true;
     session.delivered.add([...batch.entries.map(({ eventId }) => eventId), ...known]);
-    return memory.keep(batch, session);
+    // What its program would not go on with is not worth a commit.
+    if (life.process.reopens !== 'none') memory.keep(batch, session);
+    return;
   }
   life.forget(batch.lane);
   if (end !== 'lost') memory.forget(batch.lane, session.sessionId);

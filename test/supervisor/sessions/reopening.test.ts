@@ -3,10 +3,11 @@
  * does not, or will not. Real processes; what is said in a session outlives them in a file.
  */
 import { describe, expect, it } from 'vitest';
+import { sql } from '../../../src/store/index.ts';
 import { openBench } from '../bench.ts';
 import type { Bench, BenchOptions } from '../bench.ts';
 import { nthResult, order } from '../orders.ts';
-import { agent, inThread, message, otherChannel } from '../people.ts';
+import { agent, inThread, message, otherChannel, owner } from '../people.ts';
 
 /** Longer than the wait before a second start of the program, and before a first retry. */
 const RESTART_MS = 7_000;
@@ -146,6 +147,7 @@ describe('a process that is killed', () => {
     expect(nth(at, 1).prompt).toContain('You are an agent in Buzz');
     expect(nth(at, 1).prompt).toContain('question 1');
     expect(methods(at)).toEqual(['session/new', 'session/new']);
+    expect(await at.store.read(sql('SELECT lane FROM sessions'))).toEqual([]);
   });
 
   it('in mid-turn comes back to the session, and what it may not have read is told again', async () => {
@@ -217,6 +219,25 @@ describe('a new start of the supervisor', () => {
     const isFresh = text !== undefined;
     expect(nth(after, 0).session === nth(before, 0).session).toBe(!isFresh);
     if (isFresh) expect(nth(after, 0).prompt).toContain(text);
+  });
+});
+
+describe('instructions that change while the agent runs', () => {
+  it('are those of sessions that begin from then on; one that is open keeps its own, and is not gone on with', async () => {
+    const at = bench({ script: { sessions: { resume: true }, newSession: { systemPrompt: true }, rules: [{ do: [{ say: '{{session}}|{{turns}}|{{system}}' }] }] }, instructions: 'Be brief.', ...WATCHED });
+    const standing = (): readonly string[] => at.link.told.filter(({ kind }) => kind === 'prompt_context_delivery')
+      .map(({ payload }) => (JSON.parse(payload) as { contextManifest: { layers: { layer: string; version: string }[] } }).contextManifest.layers.find(({ layer }) => layer === 'persona_and_team_guidance')?.version ?? '');
+    await ask(at, 1);
+    at.agent.change({ name: 'helper', gate: { agent: agent.pubkey, owner: owner.pubkey, respondTo: 'anyone', allowlist: new Set(), subscribe: 'mentions' }, instructions: 'Be long.' });
+    await ask(at, 2);
+    await killed(at);
+    await ask(at, 3);
+    expect(heard(at).map(({ turns }) => turns)).toEqual(['1', '2', '1']);
+    expect(nth(at, 1).prompt).toContain('Be brief.');
+    expect(nth(at, 2).prompt).toContain('Be long.');
+    const [first, second, third] = standing();
+    expect(second).toBe(first);
+    expect(third).not.toBe(first);
   });
 });
 
