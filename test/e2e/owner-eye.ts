@@ -2,7 +2,6 @@
 import * as nip44 from 'nostr-tools/nip44';
 import { getPublicKey, verifyEvent } from 'nostr-tools/pure';
 import type { Event } from 'nostr-tools/pure';
-import { onTestFinished } from 'vitest';
 import { signedIn } from '../../src/cli/demo/signed-in.ts';
 import type { Stage } from './stage.ts';
 
@@ -23,7 +22,7 @@ export interface SeenFrame {
 export async function openEye(stage: Stage): Promise<readonly SeenFrame[]> {
   const frames: SeenFrame[] = [];
   const relay = await signedIn(stage.running.relayUrl, stage.ownerKey);
-  onTestFinished(() => { relay.close(); });
+  stage.closing.push(() => { relay.close(); });
   const key = nip44.getConversationKey(stage.ownerKey, stage.agent);
   await new Promise<void>((resolve) => {
     relay.subscribe([{ 'kinds': [24_200], '#p': [getPublicKey(stage.ownerKey)], 'since': Math.floor(Date.now() / 1000) - 300 }], {

@@ -6,7 +6,10 @@ import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { decode } from 'nostr-tools/nip19';
 import type { Event } from 'nostr-tools/pure';
+import { parseCard } from '../../src/cards/index.ts';
 import { OwnerDesk } from '../../src/cli/demo/owner-desk.ts';
+import type { ShownCard } from '../../src/cli/demo/owner-desk.ts';
+import type { Note } from '../../src/supervisor/index.ts';
 import { openEye } from '../e2e/owner-eye.ts';
 import type { SeenFrame } from '../e2e/owner-eye.ts';
 import { openStage } from '../e2e/stage.ts';
@@ -27,8 +30,15 @@ export interface Scene {
   readonly model: ModelServer;
   /** The agent's working directory. */
   readonly work: string;
-  /** What the owner's client was told of the agent. */
+  /** What happens from here on is told apart from what was. */
+  beginAnew(): void;
+  /** What the owner's client was told of the agent since; of the five that follow, too. */
   readonly frames: readonly SeenFrame[];
+  readonly notes: readonly Note[];
+  readonly ends: readonly Extract<Note, { readonly type: 'turn_ended' }>[];
+  /** Messages of the agent that are no cards. */
+  readonly answers: readonly Event[];
+  readonly cards: readonly ShownCard[];
   ask(content: string): Promise<Event>;
   readonly until: <T>(what: string, find: () => T | undefined | false) => Promise<T>;
   /** A control frame of the owner's. */
@@ -71,8 +81,18 @@ export async function openScene(real: RealAgent, { agent = [] }: SceneOptions = 
   waiting.look = () => stage.watch.look();
   const frames = await openEye(stage);
   const desk = new OwnerDesk(stage.owner, stage, () => stage.watch.look());
+  const answers = (): readonly Event[] => stage.answers.filter(({ content }) => !parseCard(content).ok);
+  const past = { frames: 0, notes: 0, answers: 0, cards: 0 };
   return {
-    stage, model, work, frames, desk,
+    stage, model, work, desk,
+    beginAnew() {
+      Object.assign(past, { frames: frames.length, notes: stage.notes.length, answers: answers().length, cards: desk.cards.length });
+    },
+    get frames() { return frames.slice(past.frames); },
+    get notes() { return stage.notes.slice(past.notes); },
+    get ends() { return stage.notes.slice(past.notes).filter((note) => note.type === 'turn_ended'); },
+    get answers() { return answers().slice(past.answers); },
+    get cards() { return desk.cards.slice(past.cards); },
     ask: (content) => stage.say(stage.owner, content),
     until: (what, find) => stage.watch.until(what, find, PATIENCE_MS),
     order: (body) => desk.order({ channelId: stage.channelId, ...body }),
