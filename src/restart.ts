@@ -4,6 +4,7 @@
  */
 import type { Broker } from './broker/index.ts';
 import type { AgentConfig, Config } from './config/index.ts';
+import type { Restart } from './control/index.ts';
 import type { Launch } from './launch.ts';
 import type { Launches } from './launches/index.ts';
 import { refuse } from './model/index.ts';
@@ -18,10 +19,7 @@ export interface RestartParts {
   readonly launches: Launches | undefined;
 }
 
-/** Resolves when it has ended and is about to start. One at a time. */
-export type Restart = (agent: string) => Promise<{ readonly ok: true } | Refusal>;
-
-/** `agent` is its name or its pubkey. What could not be started as it would be now is left running. */
+/** One at a time. What could not be started as it would be now is left running. */
 export function restarter(parts: RestartParts): Restart {
   let under = Promise.resolve<unknown>(undefined);
   return (name) => {

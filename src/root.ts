@@ -12,7 +12,7 @@ import type { AgentConfig, Config } from './config/index.ts';
 import { openLaunches } from './launches/index.ts';
 import type { Launches } from './launches/index.ts';
 import { lockDataDirectory, openControl, socketPathOf } from './control/index.ts';
-import type { StatusReport } from './control/index.ts';
+import type { Restart, StatusReport } from './control/index.ts';
 import { followManaged, openLaunch, runtimesOf } from './launch.ts';
 import { ownerAccess, startLaunched, targetsOf } from './launch-owned.ts';
 import type { Surroundings } from './launch.ts';
@@ -22,7 +22,6 @@ import { openRelay } from './relay/index.ts';
 import type { Relay } from './relay/index.ts';
 import { relayKey } from './relay-key.ts';
 import { restarter } from './restart.ts';
-import type { Restart } from './restart.ts';
 import { openSqlite, SUPERVISOR_SCHEMA } from './store/index.ts';
 import { openSupervisor } from './supervisor/index.ts';
 import type { Supervisor } from './supervisor/index.ts';
@@ -85,6 +84,7 @@ async function openRooms(
   const control = await openControl({
     path: socketPathOf(config.dataDirectory), snapshot, log,
     desk: () => (ending.begun() ? undefined : rooms.broker?.credentials),
+    restart: () => (ending.begun() ? undefined : rooms.restart),
   });
   closings.push(() => control.close());
   const onLeak = (leak: Leak): void => { leaks.add(leak); };
@@ -133,6 +133,7 @@ async function openRooms(
   }
   broker.managed((change) => followManaged(change, supervisor, launch, config.graceMs));
   const restart = restarter({ config, broker, launch, supervisor, launches: rooms.launches });
+  rooms.restart = restart;
   return { relayUrl, snapshot, restart, close: ending.close, force: () => { supervisor.force(); }, closed: ending.closed };
 }
 
@@ -144,6 +145,7 @@ interface Rooms {
   recorder?: Recorder;
   supervisor?: Supervisor;
   launches?: Launches;
+  restart?: Restart;
 }
 
 function reporter(rooms: Readonly<Rooms>, ending: EndOnce, { clock, version }: RootOptions): () => StatusReport {

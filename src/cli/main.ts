@@ -29,6 +29,7 @@ const VERBS = {
   adapters: async () => (await import('./adapters.ts')).adaptersVerb,
   up: async () => (await import('./up.ts')).upVerb,
   status: async () => (await import('./status.ts')).statusVerb,
+  restart: async () => (await import('./restart.ts')).restartVerb,
   session: async () => (await import('./session.ts')).sessionVerb,
   owner: async () => (await import('./owner.ts')).ownerVerb,
   persona: async () => (await import('./persona/persona.ts')).personaVerb,
@@ -112,7 +113,7 @@ const EXIT_CODES = `Exit codes:
   12   skep call: no verdict
   13   skep owner: nothing waits for what was ordered, or more than one thing does
   14   skep owner: it was sent, and no answer came in time
-  15   skep persona, team, instructions: nothing was changed: declined, or not what was seen
+  15   skep persona, team, instructions, restart: nothing was changed: declined, or not what was seen
   16   skep persona, team, instructions: stored and not current, or not all of it is done
   70   a bug in skep
   130  forced by a second SIGINT (129 SIGHUP, 143 SIGTERM)`;

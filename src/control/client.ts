@@ -3,6 +3,8 @@ import { connect } from 'node:net';
 import { Failure } from '../model/index.ts';
 import { parseReport } from './report.ts';
 import type { StatusReport } from './report.ts';
+import { parseRestartAnswer } from './restart.ts';
+import type { RestartRequest } from './restart.ts';
 import { parseSessionAnswer } from './sessions.ts';
 import type { SessionAnswer, SessionRequest } from './sessions.ts';
 
@@ -17,6 +19,12 @@ export async function askStatus(path: string, timeoutMs: number): Promise<Status
 /** Throws as `askStatus` does, and the `Failure` that the supervisor tells of: `usage`, or what its disk says. */
 export async function askSessions(path: string, request: SessionRequest, timeoutMs: number): Promise<SessionAnswer> {
   return understood(path, parseSessionAnswer(await ask(path, request, timeoutMs)));
+}
+
+/** Throws as `askStatus` does, `usage` for an agent that is not configured, and what keeps it from being started again. */
+export async function askRestart(path: string, agent: string, timeoutMs: number): Promise<void> {
+  const request: RestartRequest = { v: 1, ask: 'agent.restart', agent };
+  understood(path, parseRestartAnswer(await ask(path, request, timeoutMs)));
 }
 
 function understood<T>(path: string, answer: T | undefined): T {

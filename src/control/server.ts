@@ -1,6 +1,6 @@
 /**
  * The control socket: a UNIX socket in the data directory that only its owner may open. One JSON request a line, one
- * JSON answer a line, in that order: how the supervisor is doing, and session credentials. A socket file that a killed
+ * JSON answer a line, in that order: how the supervisor is doing, session credentials, and that an agent is started again. A socket file that a killed
  * supervisor left is replaced, one that somebody answers on is not touched.
  */
 import { lstatSync, rmSync } from 'node:fs';
@@ -10,6 +10,8 @@ import type { CredentialDesk } from '../broker/ports.ts';
 import { Failure } from '../model/index.ts';
 import type { Log } from '../model/index.ts';
 import type { StatusReport } from './report.ts';
+import { answerRestart, asRestartRequest } from './restart.ts';
+import type { Restart } from './restart.ts';
 import { answerSessions, asSessionRequest } from './sessions.ts';
 
 /** A request is a few words; a longer line is not one. The connection ends. */
@@ -24,6 +26,8 @@ export interface ControlOptions {
   readonly snapshot: () => StatusReport;
   /** Undefined as long as no broker is open. */
   readonly desk: () => CredentialDesk | undefined;
+  /** Undefined as long as no agents are open. */
+  readonly restart: () => Restart | undefined;
   readonly log: Log;
 }
 
@@ -119,17 +123,22 @@ function serve(socket: Socket, options: ControlOptions): void {
     for (const line of lines) {
       answered = answered.then(async () => {
         if (socket.destroyed) return;
+        // Whoever waits for an answer may be silent.
+        socket.setTimeout(0);
         socket.write(`${JSON.stringify(await answerTo(line, options))}\n`);
+        socket.setTimeout(IDLE_MS);
       });
     }
   });
 }
 
 /** Never rejects. */
-async function answerTo(line: string, { snapshot, desk, log }: ControlOptions): Promise<object> {
+async function answerTo(line: string, { snapshot, desk, restart, log }: ControlOptions): Promise<object> {
   const asked = parseJson(line);
   const aboutSessions = asSessionRequest(asked);
   if (aboutSessions !== undefined) return await answerSessions(aboutSessions, desk(), log);
+  const aboutRestart = asRestartRequest(asked);
+  if (aboutRestart !== undefined) return await answerRestart(aboutRestart, restart(), log);
   if (!isForStatus(asked)) return { v: 1, error: 'unknown_request' };
   try {
     return snapshot();

@@ -43,7 +43,7 @@ export const FAILURES = {
   unanswered: { exit: 14 },
   /** The owner was asked, and said no: nothing was changed. */
   declined: { exit: 15 },
-  /** Nothing was changed: the editor failed or changed nothing, or what is there now is not what the owner has seen. */
+  /** Nothing was changed: the editor failed or changed nothing, what is there now is not what the owner has seen, or could not be started. */
   not_changed: { exit: 15 },
   /** Something was stored or deleted, and it is not all, or not what counts. */
   partly_done: { exit: 16 },

@@ -39,6 +39,19 @@ async function up(directory: string, ...flags: readonly string[]): Promise<Skep>
 const status = (directory: string): Promise<StatusReport> => reportOf(join(directory, 'data'));
 const statusWhen = (directory: string, fits: (report: StatusReport) => boolean): Promise<StatusReport> => reportWhen(join(directory, 'data'), fits);
 
+it('skep restart ends one agent and starts it again, and tells of one that is not there', async () => {
+  const directory = home();
+  await up(directory);
+  const pidOf = ({ agents }: StatusReport): number | undefined => agents[0]?.processes[0]?.pid;
+  const before = await statusWhen(directory, (report) => pidOf(report) !== undefined);
+  const restarted = await runSkep(['restart', 'helper'], directory);
+  expect(restarted).toEqual({ code: 0, stdout: 'helper starts again\n', stderr: '' });
+  const after = await statusWhen(directory, (report) => pidOf(report) !== undefined && pidOf(report) !== pidOf(before));
+  expect(after.agents[0]?.inbox).toEqual(before.agents[0]?.inbox);
+  expect(await runSkep(['restart', 'nobody'], directory)).toMatchObject({ code: 2, stderr: expect.stringContaining('agent: expected the name or the pubkey') as string });
+  expect(await runSkep(['restart', 'helper'], home())).toMatchObject({ code: 7 });
+});
+
 describe('skep up', () => {
   it('runs until a signal, tells who it runs, and leaves nothing that says it does', async () => {
     const directory = home();

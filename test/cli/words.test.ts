@@ -9,7 +9,7 @@ import { runSkep, stopAll } from './skep.ts';
 afterEach(stopAll);
 
 const ROOT = new URL('../../', import.meta.url);
-const VERBS = ['init', 'up', 'status', 'session', 'owner', 'persona', 'instructions', 'team', 'launch', 'relay', 'demo', 'call', 'mcp', 'compile', 'explain', 'replay'];
+const VERBS = ['init', 'up', 'status', 'restart', 'session', 'owner', 'persona', 'instructions', 'team', 'launch', 'relay', 'demo', 'call', 'mcp', 'compile', 'explain', 'replay'];
 
 describe('help', () => {
   it('names every verb and every exit code', async () => {

@@ -4,9 +4,9 @@ import { existsSync, statSync, writeFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { askSessions, askStatus, openControl, socketPathOf } from '../../src/control/index.ts';
+import { askRestart, askSessions, askStatus, openControl, socketPathOf } from '../../src/control/index.ts';
 import type { CredentialDesk } from '../../src/broker/index.ts';
-import type { Control, StatusReport } from '../../src/control/index.ts';
+import type { Control, Restart, StatusReport } from '../../src/control/index.ts';
 import { Failure, silentLog } from '../../src/model/index.ts';
 import { temporaryDirectory } from '../setup/temp.ts';
 import { documentedMembers, membersOf } from './members.ts';
@@ -16,7 +16,7 @@ const open: Control[] = [];
 afterEach(() => Promise.all(open.splice(0).map((control) => control.close())));
 
 async function openSample(path: string, snapshot: () => StatusReport = sampleReport): Promise<Control> {
-  const control = await openControl({ path, snapshot, log: silentLog, desk: () => undefined });
+  const control = await openControl({ path, snapshot, log: silentLog, restart: () => undefined, desk: () => undefined });
   open.push(control);
   return control;
 }
@@ -105,7 +105,7 @@ describe('session requests', () => {
 
   async function answered(line: string, desk: () => CredentialDesk | undefined): Promise<string> {
     const path = freshPath();
-    open.push(await openControl({ path, snapshot: sampleReport, log: silentLog, desk }));
+    open.push(await openControl({ path, snapshot: sampleReport, log: silentLog, restart: () => undefined, desk }));
     return await exchange(path, `${line}\n`, 1);
   }
 
@@ -134,10 +134,32 @@ describe('session requests', () => {
 
   it('fail with the code that the supervisor tells, and with another where its words are not known', async () => {
     const path = freshPath();
-    open.push(await openControl({ path, snapshot: sampleReport, log: silentLog, desk: () => desk }));
+    open.push(await openControl({ path, snapshot: sampleReport, log: silentLog, restart: () => undefined, desk: () => desk }));
     await expect(askSessions(path, { v: 1, ask: 'session.issue', agent: 'a' }, 5_000)).rejects.toMatchObject({ code: 'storage_full' });
     await expect(askSessions(path, { v: 1, ask: 'session.rotate', id: 'a' }, 5_000)).rejects.toMatchObject({ code: 'not_seen' });
     expect(await askSessions(path, { v: 1, ask: 'session.list' }, 5_000)).toEqual({ v: 1, ok: true, sessions: [] });
+  });
+});
+
+describe('a request for a restart', () => {
+  const restarts: Readonly<Record<string, Awaited<ReturnType<Restart>>>> = {
+    a: { ok: true }, b: { ok: false, code: 'agent', detail: 'agent: unknown' }, c: { ok: false, code: 'unavailable', detail: 'relay: away' },
+    d: { ok: false, code: 'team_conflict', detail: 'teams: expected the same instructions' },
+  };
+  const restart: Restart = async (agent) => restarts[agent] ?? Promise.reject(new TypeError('a bug'));
+  const opened = async (given: () => Restart | undefined): Promise<string> => {
+    const path = freshPath();
+    open.push(await openControl({ path, snapshot: sampleReport, log: silentLog, desk: () => undefined, restart: given }));
+    return path;
+  };
+
+  it('is answered when the agent is about to start, or with what keeps it from that', async () => {
+    const path = await opened(() => restart);
+    await expect(askRestart(path, 'a', 5_000)).resolves.toBeUndefined();
+    const ends = [['b', 'usage'], ['c', 'relay'], ['d', 'not_changed'], ['e', 'not_seen']] as const;
+    for (const [agent, code] of ends) await expect(askRestart(path, agent, 5_000)).rejects.toMatchObject({ code });
+    await expect(askRestart(await opened(() => undefined), 'a', 5_000)).rejects.toMatchObject({ code: 'not_running' });
+    expect(JSON.parse(await exchange(path, '{"v":1,"ask":"agent.restart","agent":"a","by":"b"}\n', 1))).toEqual({ v: 1, error: 'unknown_request' });
   });
 });
 
@@ -153,14 +175,14 @@ describe('a path that is taken', () => {
   it('is left alone when somebody answers on it', async () => {
     const path = freshPath();
     await openSample(path);
-    await expect(openControl({ path, snapshot: sampleReport, log: silentLog, desk: () => undefined })).rejects.toMatchObject({ code: 'in_use' });
+    await expect(openControl({ path, snapshot: sampleReport, log: silentLog, restart: () => undefined, desk: () => undefined })).rejects.toMatchObject({ code: 'in_use' });
     expect((await askStatus(path, 5_000)).pid).toBe(process.pid);
   });
 
   it('is left alone when it is no socket', async () => {
     const path = freshPath();
     writeFileSync(path, 'precious');
-    await expect(openControl({ path, snapshot: sampleReport, log: silentLog, desk: () => undefined })).rejects.toMatchObject({
+    await expect(openControl({ path, snapshot: sampleReport, log: silentLog, restart: () => undefined, desk: () => undefined })).rejects.toMatchObject({
       code: 'listen', message: `${path}: is in the way and not a socket; move it away`,
     });
     expect(existsSync(path)).toBe(true);
@@ -168,7 +190,7 @@ describe('a path that is taken', () => {
 
   it('names a folder that does not exist', async () => {
     const path = join(temporaryDirectory(), 'none', 'skep.sock');
-    await expect(openControl({ path, snapshot: sampleReport, log: silentLog, desk: () => undefined })).rejects.toMatchObject({ code: 'listen' });
+    await expect(openControl({ path, snapshot: sampleReport, log: silentLog, restart: () => undefined, desk: () => undefined })).rejects.toMatchObject({ code: 'listen' });
   });
 });
 
