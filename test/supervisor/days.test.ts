@@ -1,7 +1,10 @@
 /** Days of work in little: what must be the same at the end as after the first turns. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, it } from 'vitest';
+import { temporaryDirectory } from '../setup/temp.ts';
 import { HARD_MS, IDLE_MS, openBench } from './bench.ts';
 import type { Bench } from './bench.ts';
 import { agent, channel, inThread, message } from './people.ts';
@@ -74,7 +77,9 @@ it('turns in threads that are always new leave the heap, the timers and the sess
 }, PATIENCE_MS);
 
 it('a program that always dies is started seldom, in every slot; it is given no message once that is known, and one notice says so', async () => {
-  const at = openBench({ script: { dieAtStart: { with: 1, afterMs: 400 }, rules: [{ do: [{ wait: 'never' }] }] }, processes: 2 });
+  const at = openBench({ script: { rules: [{ do: [{ wait: 'never' }] }] }, processes: 2 });
+  at.command = diesAfterItsStart();
+  for (const { pid } of [await at.nth('process_started'), await at.nth('process_started', 2)]) process.kill(pid, 'SIGKILL');
   await at.hear(message());
   const calls = (word: string): number => at.link.calls.filter((call) => call.startsWith(word)).length;
   const starts = (): number => calls('open ');
@@ -84,13 +89,27 @@ it('a program that always dies is started seldom, in every slot; it is given no 
     at.clock.push(10_000);
     await new Promise((resolve) => setImmediate(resolve));
   }
-  // One to three within a minute, then one in five minutes, and nothing more, for each of two slots.
-  expect(starts()).toBeGreaterThanOrEqual(2 * (1 + 5));
+  // Three within a minute, then one in five minutes, and nothing more, for each of two slots.
+  expect(starts()).toBeGreaterThanOrEqual(2 * (3 + 5));
   expect(starts()).toBeLessThanOrEqual(2 * (3 + 6));
   expect(at.notices).toHaveLength(1);
-  expect(at.seen('turn_started').length).toBeLessThanOrEqual(3);
+  // Of the first three of each slot, and of none that came after.
+  expect(at.seen('turn_ended').length).toBeLessThanOrEqual(4);
   expect(at.agent.snapshot().inbox).toMatchObject({ queued: 1, dead: 0 });
 }, PATIENCE_MS);
+
+/** A program that answers initialize and exits a moment later: time enough to be given a turn. */
+function diesAfterItsStart(): string {
+  const path = join(temporaryDirectory(), 'dies');
+  writeFileSync(path, `#!${process.execPath}
+process.stdin.once('data', (line) => {
+  const { id } = JSON.parse(line);
+  process.stdout.write(JSON.stringify({ jsonrpc: '2.0', id, result: { protocolVersion: 1, agentCapabilities: {} } }) + '\\n');
+  setTimeout(() => process.exit(1), 100);
+});
+`, { mode: 0o755 });
+  return path;
+}
 
 function ends(at: Bench): number {
   return at.seen('process_ended').length + at.seen('process_failed').length;
