@@ -2,10 +2,12 @@
 import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { compileTurn } from '../../compiler/index.ts';
+import { compileOperatorTurn, compileTurn } from '../../compiler/index.ts';
 import type { TurnInput } from '../../compiler/index.ts';
 import { silentLog } from '../../src/model/index.ts';
 import { Recorder } from '../../src/recording/index.ts';
+import { scrubFixtures } from '../../src/recording/scrub/scrub.ts';
+import { replayFile } from '../../src/replay/index.ts';
 import type { Tape } from '../../src/supervisor/index.ts';
 import { temporaryDirectory } from '../setup/temp.ts';
 import { HandClock } from '../supervisor/hand-clock.ts';
@@ -123,5 +125,41 @@ describe('the recorder', () => {
     expect(readdirSync(other)).toEqual([expect.not.stringContaining(name)]);
     expect(second.recorder.report()).toMatchObject({ turns: 1, dropped: 1 });
     expect(second.warnings).toEqual([expect.stringContaining('cannot write')]);
+  });
+});
+
+describe('a turn that no message asked for', () => {
+  const promptTurn = (tape: Tape, prompt: string): void => {
+    const input = { v: 1, source: 'heartbeat', prompt, standing: { base: 'You are an agent.' }, standingRole: 'sent' } as const;
+    tape.prompted({ input, output: compileOperatorTurn(input) });
+  };
+
+  it('is written at once, and replays', async () => {
+    const directory = temporaryDirectory();
+    const { recorder, tape } = newRecorder(directory);
+    promptTurn(tape, 'Look around.');
+    await recorder.close();
+    const [name = ''] = readdirSync(directory);
+    expect(recorder.report()).toMatchObject({ turns: 1, dropped: 0 });
+    expect(await replayFile(join(directory, name), { update: false })).toEqual({ is: 'same', file: join(directory, name), fixture: 'operator' });
+  });
+
+  it('is left out where its prompt holds what looks like a secret', async () => {
+    const directory = temporaryDirectory();
+    const { recorder, tape, warnings } = newRecorder(directory);
+    recorder.keepSecret('correct-horse-battery-staple');
+    promptTurn(tape, 'Use correct-horse-battery-staple to look around.');
+    await recorder.close();
+    expect([readdirSync(directory), recorder.report().dropped, warnings.length]).toEqual([[], 1, 1]);
+  });
+
+  it('is scrubbed of its words, and replays', async () => {
+    const input = { v: 1, source: 'initial', prompt: 'Ask Beatrix about honeycombs.', standing: { system: 'Honeycombs matter.' }, standingRole: 'prompt' } as const;
+    const scrubbed = await scrubFixtures([{ is: 'operator', turn: { provenance: 'a test', operator: input, output: compileOperatorTurn(input) } }]);
+    const [one] = scrubbed.ok ? scrubbed.fixtures : [];
+    if (one?.is !== 'operator') expect.fail('no operator turn');
+    expect(JSON.stringify(one)).not.toMatch(/beatrix|honeycombs/i);
+    expect(compileOperatorTurn(one.turn.operator)).toEqual(one.turn.output);
+    expect(one.turn.operator).toMatchObject({ source: 'initial', standingRole: 'prompt' });
   });
 });
