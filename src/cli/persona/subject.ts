@@ -7,7 +7,7 @@ import { Failure } from '../../model/index.ts';
 import type { Pubkey } from '../../model/index.ts';
 import { parsePubkey } from '../../nostr/index.ts';
 import {
-  currentVersion, headsOf, linkOf, ownFacts, PERSONA_KIND, readAll, readInstance, readTeam, readTeams, saveTeamInstructions, saveVersion,
+  asTeamId, currentVersion, headsOf, linkOf, ownFacts, PERSONA_KIND, readAll, readInstance, readTeam, readTeams, saveTeamInstructions, saveVersion,
 } from '../../persona/index.ts';
 import type { Instance, SaveOrder, SaveOutcome, Subject, Team, Version } from '../../persona/index.ts';
 import { plural, safe } from '../print.ts';
@@ -39,7 +39,17 @@ export interface Target {
 }
 
 export async function targetOf(personas: Personas, sort: Sort, name: string): Promise<Target> {
-  return sort === 'agent' ? agentTarget(personas, await agentNamed(personas, name)) : teamTarget(personas, await teamNamed(personas, name));
+  if (sort === 'agent') return agentTarget(personas, await agentNamed(personas, name));
+  return teamTarget(personas, await strangeTeam(personas, name) ?? await teamNamed(personas, name));
+}
+
+/** A team of another client has no record that we can read, and yet versions. */
+async function strangeTeam(personas: Personas, text: string): Promise<Pick<Team, 'id' | 'name' | 'agents'> | undefined> {
+  const id = asTeamId(text);
+  const found = id === undefined ? undefined : taken(await readTeam(personas, id));
+  if (id === undefined || found?.record !== undefined) return undefined;
+  const { version } = taken(await currentVersion(personas, { type: 'team', team: id }));
+  return version === undefined ? undefined : { id, name: text, agents: [] };
 }
 
 export interface NamedAgent {

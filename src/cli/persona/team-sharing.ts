@@ -2,13 +2,14 @@
 import { Failure } from '../../model/index.ts';
 import type { Pubkey } from '../../model/index.ts';
 import type { VerifiedEvent } from '../../nostr/index.ts';
-import { addressFilter, catalogMember, headAt, PERSONA_KIND, readCatalog, writeCatalog } from '../../persona/index.ts';
+import { addressFilter, catalogMember, headAt, PERSONA_KIND, readCatalog, slugFrom, writeCatalog } from '../../persona/index.ts';
 import type { Catalog, CatalogReading, Team } from '../../persona/index.ts';
 import { safe } from '../print.ts';
 import { definitionAt, warn } from './definitions.ts';
 import type { Found } from './definitions.ts';
 import { taken } from './open.ts';
 import type { Personas } from './open.ts';
+import { madeOf } from './subject.ts';
 import type { Standing } from './subject.ts';
 
 export interface Share {
@@ -29,15 +30,30 @@ export interface ShareDraft {
   readonly body: string;
   readonly instructions: string;
   readonly members: readonly Found[];
+  /** Agents that are made from no persona: nothing of them is shown. */
+  readonly left: readonly Pubkey[];
+}
+
+/** The personas of a team: those that its record names, and those that its agents are made from. */
+export async function personasOf(personas: Personas, { definitions, agents }: Team): Promise<{ readonly slugs: readonly string[]; readonly left: readonly Pubkey[] }> {
+  const slugs = new Set(definitions);
+  const left: Pubkey[] = [];
+  for (const agent of agents) {
+    const { definitionId } = await madeOf(personas, agent);
+    if (definitionId === undefined) left.push(agent);
+    else slugs.add(slugFrom(definitionId));
+  }
+  return { slugs: [...slugs], left };
 }
 
 /** Rejects where its instructions are invalid, a member is not there, or the whole is too large. Warns of what looks like a key. */
 export async function draftShare(personas: Personas, team: Team, standing: Standing): Promise<ShareDraft> {
   if (standing.text === undefined) throw new Failure('refused_input', safe(`the team's instructions: ${standing.fault ?? 'they cannot be read'}`));
+  const { slugs, left } = await personasOf(personas, team);
   const members: Found[] = [];
-  for (const slug of team.definitions) {
+  for (const slug of slugs) {
     const found = await definitionAt(personas, slug);
-    if (found === undefined) throw new Failure('refused_input', `${safe(slug)}: there is no persona of that slug on the relay; skep team remove --persona takes it out of the team`);
+    if (found === undefined) throw new Failure('refused_input', `${safe(slug)}: there is no persona of that slug on the relay; skep team remove takes it, or the agent that is made from it, out of the team`);
     members.push(found);
   }
   const catalog: Catalog = {
@@ -46,7 +62,7 @@ export async function draftShare(personas: Personas, team: Team, standing: Stand
   };
   const { body, warnings } = taken(writeCatalog(catalog));
   warn(warnings);
-  return { body, instructions: standing.text, members };
+  return { body, instructions: standing.text, members, left };
 }
 
 /** Whether a share says other instructions than hold now. Undefined where one of them cannot be read. */

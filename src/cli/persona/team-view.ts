@@ -7,7 +7,7 @@ import type { Personas } from './open.ts';
 import { textJson } from './saving.ts';
 import { madeOf, targetOf } from './subject.ts';
 import type { Standing } from './subject.ts';
-import { isBehind, shareAt } from './team-sharing.ts';
+import { isBehind, personasOf, shareAt } from './team-sharing.ts';
 
 export interface TeamFacts {
   readonly id: string;
@@ -21,12 +21,14 @@ export interface TeamFacts {
     readonly fault: string | null;
   };
   readonly agents: readonly { readonly pubkey: Pubkey; readonly name: string | null; readonly persona: string | null }[];
+  /** Slugs of what is shown with it where it is shared. */
   readonly definitions: readonly string[];
   /** `behind`: it says other instructions than hold now; null where that is not known. */
   readonly share: { readonly event: string; readonly shared: boolean; readonly behind: boolean | null } | null;
 }
 
-export async function teamFacts(personas: Personas, { id, name, description, agents, definitions }: Team): Promise<TeamFacts> {
+export async function teamFacts(personas: Personas, team: Team): Promise<TeamFacts> {
+  const { id, name, description, agents } = team;
   const standing = await (await targetOf(personas, 'team', id)).standing();
   const share = await shareAt(personas, personas.key.pubkey, id);
   const members: TeamFacts['agents'][number][] = [];
@@ -37,7 +39,7 @@ export async function teamFacts(personas: Personas, { id, name, description, age
   return {
     id, name, description: description ?? null,
     instructions: { source: standing.source, version: standing.version?.id ?? null, ...textJson(standing.text), fault: standing.fault ?? null },
-    agents: members, definitions,
+    agents: members, definitions: (await personasOf(personas, team)).slugs,
     share: share === undefined ? null : { event: share.event.id, shared: share.reading.ok && share.reading.isShared, behind: isBehind(share, standing) ?? null },
   };
 }

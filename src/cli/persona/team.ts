@@ -6,7 +6,7 @@ import type { Command } from 'commander';
 import { launchOrder } from '../../launch-order.ts';
 import { Failure } from '../../model/index.ts';
 import {
-  catalogTemplate, deleteAt, deleteTeam, newTeamId, PERSONA_KIND, planLaunch, publishAt, readTeam, readTeams, saveTeamInstructions, slugFrom, textFault, writeTeam,
+  asTeamId, catalogTemplate, deleteAt, deleteTeam, newTeamId, PERSONA_KIND, planLaunch, publishAt, readTeam, readTeams, saveTeamInstructions, textFault, writeTeam,
 } from '../../persona/index.ts';
 import type { Team, TeamId, TeamRecord } from '../../persona/index.ts';
 import { systemRandom } from '../../system/index.ts';
@@ -21,7 +21,7 @@ import { edited } from './editor.ts';
 import { asPersonas, failureOf, taken } from './open.ts';
 import type { PersonaFlags, Personas } from './open.ts';
 import { patiently } from './patience.ts';
-import { agentNamed, madeOf, targetOf, teamNamed } from './subject.ts';
+import { agentNamed, targetOf, teamNamed } from './subject.ts';
 import type { NamedAgent } from './subject.ts';
 import { adopt } from './team-adopting.ts';
 import { readTeamText, teamText } from './team-file.ts';
@@ -65,7 +65,7 @@ export function teamVerb(program: Command): void {
   for (const isAdding of [true, false]) {
     named(team, isAdding ? 'add' : 'remove', isAdding ? 'bind agents to a team: they are told its instructions from their next start' : 'unbind agents')
       .argument('[agents...]', 'names of the config, npubs or hex')
-      .option('--persona <slug>', 'a persona that is shown with the team when it is shared; may be given again', also)
+      .option('--persona <slug>', 'a persona that is shown with the team when it is shared, beside those of its agents; may be given again', also)
       .action((name: string, agents: readonly string[], flags: MemberFlags) => asPersonas(flags, (personas) => bind(personas, { name, agents, isAdding }, flags)));
   }
   asking(named(team, 'share', 'show the team, its instructions and its members\' prompts to everybody on the relay, as they are now'))
@@ -198,15 +198,9 @@ async function bind(personas: Personas, { name, agents, isAdding }: Binding, fla
   for (const one of found) await tellLaunch(personas, one);
 }
 
-/** The personas that its agents are made from belong to it, too. */
 async function joined(personas: Personas, team: Team, agents: readonly NamedAgent[], slugs: readonly string[]): Promise<Team> {
-  const linked: string[] = [];
-  for (const { pubkey } of agents) {
-    const { definitionId } = await madeOf(personas, pubkey);
-    if (definitionId !== undefined) linked.push(slugFrom(definitionId));
-  }
   for (const slug of slugs) await theDefinition(personas, slug);
-  return { ...team, agents: [...new Set([...team.agents, ...agents.map(({ pubkey }) => pubkey)])], definitions: [...new Set([...team.definitions, ...linked, ...slugs])] };
+  return { ...team, agents: [...new Set([...team.agents, ...agents.map(({ pubkey }) => pubkey)])], definitions: [...new Set([...team.definitions, ...slugs])] };
 }
 
 function left(team: Team, agents: readonly NamedAgent[], slugs: readonly string[]): Team {
@@ -229,11 +223,13 @@ async function tellLaunch(personas: Personas, { pubkey, name }: NamedAgent): Pro
 async function share(personas: Personas, name: string, flags: SureFlags): Promise<void> {
   const team = await teamNamed(personas, name);
   const standing = await (await targetOf(personas, 'team', team.id)).standing();
-  const { body, instructions, members } = await draftShare(personas, team, standing);
+  const { body, instructions, members, left: others } = await draftShare(personas, team, standing);
+  const nameOf = namesOf(personas);
   const lines = [
     `Sharing ${titleOf(team)} makes this readable by everybody whom the relay lets in, as it is now:`,
     instructions === '' ? '  the team has no instructions' : `  the team's instructions, ${plural(Buffer.byteLength(instructions), 'byte')}`,
     ...members.map(({ slug, definition, isShared }) => `  the prompt of ${slug} (${safe(definition.displayName)}), ${plural(Buffer.byteLength(definition.systemPrompt ?? ''), 'byte')}${isShared ? '' : ', which is not shared by itself'}`),
+    ...others.map((agent) => `  nothing of ${safe(nameOf(agent))}, which is made from no persona`),
     'What is saved later is not shown before you share again.',
   ];
   process.stderr.write(lines.map((line) => `${line}\n`).join(''));
@@ -262,15 +258,25 @@ function addressOf({ key }: Personas, id: TeamId): { readonly kind: number; read
 
 /** Also one whose deletion has begun: the same command goes on. */
 async function remove(personas: Personas, name: string, flags: SureFlags): Promise<void> {
-  const { records } = taken(await readTeams(personas));
-  const begun = records.find((record) => record.status === 'deleted' && record.versions === 'left' && record.id === name);
-  const id = begun === undefined ? await agreed(personas, await teamNamed(personas, name), flags) : begun.id;
+  const id = await toDelete(personas, name, flags);
   if (await shareAt(personas, personas.key.pubkey, id) !== undefined) taken(await deleteAt(personas, addressOf(personas, id)));
   const deletion = await patiently((patience) => deleteTeam(personas, id, patience));
   if (deletion.status === 'failed') throw failureOf(deletion.refusal);
   if (flags.json === true) print(jsonLine({ status: deletion.status, id }));
   if (deletion.status === 'versions_left') throw new Failure('partly_done', `team ${safe(id)} is deleted, and versions of its instructions may be left: skep team delete ${safe(id)} goes on`);
   if (flags.json !== true) print(`deleted: team ${safe(id)}, and every version of its instructions`);
+}
+
+/** The owner has been asked, unless it goes on. A record that cannot be read keeps no team from being deleted: by its whole id. */
+async function toDelete(personas: Personas, name: string, flags: SureFlags): Promise<TeamId> {
+  const book = await readTeams(personas);
+  const id = asTeamId(name);
+  if (!book.ok && book.code === 'content' && id !== undefined) {
+    await confirm(`A team record cannot be read. Delete the team ${safe(id)} and every version of its instructions?`, flags);
+    return id;
+  }
+  const begun = taken(book).records.find((record) => record.status === 'deleted' && record.versions === 'left' && record.id === name);
+  return begun === undefined ? agreed(personas, await teamNamed(personas, name), flags) : begun.id;
 }
 
 async function agreed(personas: Personas, team: Team, flags: SureFlags): Promise<TeamId> {

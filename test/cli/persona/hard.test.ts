@@ -14,7 +14,7 @@ import type { Box } from './box.ts';
 
 afterEach(stopAll);
 
-const PATIENCE_MS = 180_000;
+const PATIENCE_MS = 300_000;
 const AGENT = ['agent', bob.pubkey] as const;
 
 /** Enough that some are left when the first are seen to be gone. */

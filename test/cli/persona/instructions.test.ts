@@ -13,7 +13,7 @@ import { openBox } from './box.ts';
 import type { Box } from './box.ts';
 
 const AGENT = ['agent', bob.pubkey] as const;
-const PATIENCE_MS = 180_000;
+const PATIENCE_MS = 300_000;
 
 interface Line {
   readonly version: string;
@@ -83,7 +83,7 @@ it('no save is made over a version that was not seen, and none is lost by it', a
   // While it is edited, another device saves.
   const editor = box.editor(`echo "mine" > "$1"; touch ${join(box.directory, 'open')}; while [ ! -e ${join(box.directory, 'go')} ]; do sleep 0.05; done`);
   const editing = box.with({ input: 'y\n', env: { EDITOR: editor, TMPDIR: box.directory } }, 'instructions', 'edit', ...AGENT);
-  await expect.poll(() => existsSync(join(box.directory, 'open')), { timeout: 20_000 }).toBe(true);
+  await expect.poll(() => existsSync(join(box.directory, 'open')), { timeout: 60_000 }).toBe(true);
   await publish(box, versionTemplate({ type: 'agent', agent: bob.pubkey }, seal('v1:theirs'), soon()));
   writeFileSync(join(box.directory, 'go'), '');
   const refused = await editing;
@@ -119,7 +119,7 @@ it('an editor that fails, or changes nothing, saves nothing and leaves no file',
   const ended = once(asked, 'close');
   let said = '';
   asked.stderr.on('data', (chunk: Buffer) => { said += chunk.toString(); });
-  await expect.poll(() => said, { timeout: 30_000 }).toContain('[y/N]');
+  await expect.poll(() => said, { timeout: 60_000 }).toContain('[y/N]');
   expect(files()).toHaveLength(1);
   asked.kill('SIGINT');
   expect(await ended).toEqual([130, null]);

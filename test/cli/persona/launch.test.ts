@@ -10,7 +10,7 @@ import { alice, bob, carol, Client } from '../../relay/harness.ts';
 import { openBox, runIn } from './box.ts';
 import type { Box, Ran } from './box.ts';
 
-const PATIENCE_MS = 180_000;
+const PATIENCE_MS = 300_000;
 
 /** A config of alice's with bob's program as `helper` and carol's as `plain`, on the box's relay. */
 function configure({ relay, directory }: Box, helper: string): void {

@@ -4,7 +4,7 @@ import { alice, bob } from '../../relay/harness.ts';
 import { LAUNCHER } from '../skep.ts';
 import { boxAt, openBox } from './box.ts';
 
-const PATIENCE_MS = 180_000;
+const PATIENCE_MS = 300_000;
 
 it('a persona is written from words and files, changed, compared and listed', async () => {
   const box = await openBox();

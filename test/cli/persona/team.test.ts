@@ -8,7 +8,7 @@ import { seal, signed } from '../../persona/world.ts';
 import { boxAt, openBox } from './box.ts';
 import type { Box } from './box.ts';
 
-const PATIENCE_MS = 180_000;
+const PATIENCE_MS = 300_000;
 
 interface Made {
   readonly id: string;
@@ -82,6 +82,16 @@ Share it? [y/N] `);
   expect((await other.skep('instructions', 'show', 'team', own)).stdout).toBe('Share what you find.\n');
 }, PATIENCE_MS);
 
+it('a team of another client, which has versions and no record of ours, is told and restored by its id', async () => {
+  const box = await openBox();
+  const team = asTeamId('builtin-team:welcome') ?? expect.fail('no id');
+  const client = await Client.as(alice, box.relay);
+  for (const [at, text] of ['one', 'two'].entries()) await client.publish(signed(versionTemplate({ type: 'team', team }, seal(`v1:${text}`), seconds(1_700_000_000 + at))));
+  expect(await box.skep('instructions', 'show', 'team', team)).toMatchObject({ code: 0, stdout: 'two' });
+  expect(await box.skep('instructions', 'restore', 'team', team, 'previous', '--yes')).toMatchObject({ code: 0 });
+  expect(await box.skep('instructions', 'show', 'team', team)).toMatchObject({ code: 0, stdout: 'one' });
+}, PATIENCE_MS);
+
 it('a team is deleted with all it was told; a deletion that was killed half way is finished by the next', async () => {
   const box = await openBox();
   box.write('a.md', 'a');
@@ -108,5 +118,12 @@ it('a team is deleted with all it was told; a deletion that was killed half way 
   expect(await box.skep('team', 'delete', half)).toMatchObject({ code: 0, stdout: expect.stringMatching(/^deleted: /) });
   expect(await box.stored(44_300)).toEqual([]);
   expect(await box.skep('team', 'list')).toEqual({ code: 0, stderr: '', stdout: 'no teams yet; skep team new makes one\n' });
+
+  // A record that cannot be read keeps its team from everything but the end.
+  const broken = asTeamId('broken') ?? expect.fail('no id');
+  await client.publish(signed(teamRecordTemplate(alice.pubkey, broken, seal('{}'), later)));
+  expect(await box.skep('team', 'list')).toMatchObject({ code: 2, stdout: '' });
+  expect(await box.skep('team', 'delete', 'broken', '--yes')).toMatchObject({ code: 0 });
+  expect(await box.skep('team', 'list')).toMatchObject({ code: 0, stderr: '' });
   return undefined;
 }, PATIENCE_MS);
