@@ -38,9 +38,10 @@ export class Delivery {
     if (!this.#running) void this.#run();
   }
 
+  /** What is not full under a new limit is read at once: whoever sets a higher one waits for what has not been read yet. */
   setLimit(limit: number): void {
     this.#limit = limit;
-    this.#measure();
+    this.#become(this.#waiting >= limit);
   }
 
   /** Forgets what waits; the job in hand ends by itself. */
@@ -77,9 +78,15 @@ export class Delivery {
     }
   }
 
+  get #waiting(): number {
+    return this.#jobs.length - this.#next;
+  }
+
   #measure(): void {
-    const waiting = this.#jobs.length - this.#next;
-    const full = this.#full ? waiting > this.#limit / 2 : waiting >= this.#limit;
+    this.#become(this.#full ? this.#waiting > this.#limit / 2 : this.#waiting >= this.#limit);
+  }
+
+  #become(full: boolean): void {
     if (full === this.#full) return;
     this.#full = full;
     this.#options.onPressure(full);

@@ -118,6 +118,9 @@ describe('Delivery', () => {
     expect(pressure).toEqual([true, false]);
     delivery.setLimit(2);
     expect(pressure).toEqual([true, false, true]);
+    // Also where more than half of it is taken already: the answer that is waited for may come next.
+    delivery.setLimit(4);
+    expect(pressure).toEqual([true, false, true, false]);
   });
 
   it('keeps a long queue in order', async () => {
