@@ -172,6 +172,7 @@ function agentOptions(
     maxSessions: agent.maxSessions,
     wished: agent.wished,
     gatherMs: agent.gatherMs,
+    midTurn: agent.midTurn,
     idleTimeoutMs: agent.idleTimeoutMs,
     hardTimeoutMs: agent.hardTimeoutMs,
     processes: agent.processes,
@@ -206,7 +207,7 @@ function operatorTurns({ heartbeat, initialPrompt, operatorSession: session }: A
   return { operator: { session, ...(heartbeat && { heartbeat }), ...(initialPrompt && { initial: initialPrompt }) } };
 }
 
-function streamSettings({ session, gatherMs }: Setup, gate: GateSettings): Parameters<Recorder['tapeOf']>[0] {
+function streamSettings({ session, gatherMs, midTurn }: Setup, gate: GateSettings): Parameters<Recorder['tapeOf']>[0] {
   const { agent, owner, respondTo, allowlist, subscribe } = gate;
-  return { agent, owner, respondTo, allowlist: [...allowlist], subscribe, session, gatherMs };
+  return { agent, owner, respondTo, allowlist: [...allowlist], subscribe, session, gatherMs, midTurn };
 }

@@ -11,10 +11,11 @@ import { sleep } from './pause.ts';
 import type { Handlers } from './peer.ts';
 import { keepsSessions } from './read-script.ts';
 import { rulebook } from './rulebook.ts';
-import type { RpcError, Script } from './script.ts';
+import type { OnSteer, RpcError, Script } from './script.ts';
 import { choose as chooseSetting, firstChosen } from './settings.ts';
 import type { Chosen } from './settings.ts';
 import type { Outside } from './stage.ts';
+import { isSteering, steer } from './steer.ts';
 import { promptsIn, transcript } from './transcript.ts';
 import { startTurn } from './turn.ts';
 import type { Turn } from './turn.ts';
@@ -151,6 +152,7 @@ export function agent(script: Script, outside: Outside): Handlers {
     if (method === 'session/load' && load) return reopen(id, params, true);
     if (method === 'session/resume' && resume) return reopen(id, params, false);
     if (method === 'session/close' && close) return closeSession(id, params);
+    if (script.onSteer !== undefined && isSteering(method)) return steered(id, method, params, script.onSteer);
     return choose(id, method, params);
   };
 
@@ -171,6 +173,14 @@ export function agent(script: Script, outside: Outside): Handlers {
     sessions.delete(session.id);
     await session.turn?.cancel();
     return peer.respond(id, {});
+  };
+
+  const steered = async (id: Json, method: string, params: Params, onSteer: OnSteer): Promise<void> => {
+    const session = sessions.get(asText(params['sessionId']));
+    if (session === undefined) return refuse(id, RESOURCE_NOT_FOUND, 'sessionId: no such session');
+    const blocks = params['prompt'];
+    if (!isList(blocks)) return refuse(id, INVALID_PARAMS, 'prompt: expected a list of content blocks');
+    return steer(id, blocks.flatMap(textOf), { method, outside, onSteer, turn: session.turn });
   };
 
   const choose = async (id: Json, method: string, params: Params): Promise<void> => {

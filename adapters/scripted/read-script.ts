@@ -9,13 +9,13 @@ import type { Reader } from './check.ts';
 import { isList, isMembers } from './json.ts';
 import type { Json } from './json.ts';
 import { conditions, readStep } from './read-step.ts';
-import type { Act, FixedAnswer, Initialize, Match, NewSession, OnCancel, Rule, Script, Step } from './script.ts';
+import type { Act, FixedAnswer, Initialize, Match, NewSession, OnCancel, OnSteer, Rule, Script, Step } from './script.ts';
 import { templateNames } from './template.ts';
 import { VARIABLE_NAMES } from './variables.ts';
 
 const MEMBERS = [
-  'v', 'initialize', 'newSession', 'sessions', 'rules', 'onCancel', 'answers', 'gates', 'banner', 'echo', 'ignoreStdinEof',
-  'ignoreSigterm', 'dieAtStart', 'stdin',
+  'v', 'initialize', 'newSession', 'sessions', 'rules', 'onCancel', 'onSteer', 'answers', 'gates', 'banner', 'echo',
+  'ignoreStdinEof', 'ignoreSigterm', 'dieAtStart', 'stdin',
 ];
 /** Ten minutes: a start that is slower than every deadline, and still ends. */
 const MAX_DELAY_MS = 600_000;
@@ -31,6 +31,7 @@ export function readScript(value: Json): Script {
     sessions: sessions(script['sessions'] ?? {}, 'sessions'),
     rules: need(script, 'rules', '', list(rule)),
     onCancel: onCancel(script['onCancel'] ?? [], 'onCancel'),
+    onSteer: pick(script, 'onSteer', '', onSteer),
     answers: pick(script, 'answers', '', answers) ?? new Map(),
     gates: pick(script, 'gates', '', string),
     banner: pick(script, 'banner', '', list(string)) ?? [],
@@ -44,7 +45,8 @@ export function readScript(value: Json): Script {
 
 /** Every act of the script, wherever it stands: what the program must have ready before it starts. */
 export function actsOf(script: Script): readonly Act[] {
-  return [...script.rules.flatMap((one) => one.steps), ...script.onCancel.steps].map((step) => step.act);
+  const { before = [], after = [] } = script.onSteer ?? {};
+  return [...script.rules.flatMap((one) => one.steps), ...script.onCancel.steps, ...before, ...after].map((step) => step.act);
 }
 
 /** Whether its sessions outlive the process. */
@@ -152,6 +154,28 @@ function onCancel(value: Json, path: string): OnCancel {
     steps: pick(object, 'do', path, steps) ?? [],
   };
 }
+
+const onSteer: Reader<OnSteer> = (value, path) => {
+  const object = closed(value, path, ['answer', 'before', 'after']);
+  return {
+    answer: pick(object, 'answer', path, steerAnswer) ?? { type: 'outcome', outcome: 'injected' },
+    before: pick(object, 'before', path, steps) ?? [],
+    after: pick(object, 'after', path, steps) ?? [],
+  };
+};
+
+const steerAnswer: Reader<OnSteer['answer']> = (value, path) => {
+  switch (value) {
+    case 'injected':
+    case 'startedNewTurn':
+    case 'promptRequired':
+      return { type: 'outcome', outcome: value };
+    case 'never':
+      return { type: 'never' };
+    default:
+      return isMembers(value) ? fixed(value, path) : wrong(path, 'injected, startedNewTurn, promptRequired, never, or an object', value);
+  }
+};
 
 const answers: Reader<ReadonlyMap<string, FixedAnswer>> = (value, path) =>
   new Map(Object.entries(members(value, path)).map(([method, answer]) => [method, fixed(answer, `${path}.${method}`)]));

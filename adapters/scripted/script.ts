@@ -10,6 +10,8 @@ export interface Script {
   readonly sessions: Sessions;
   readonly rules: readonly Rule[];
   readonly onCancel: OnCancel;
+  /** Absent: the agent cannot be steered. */
+  readonly onSteer: OnSteer | undefined;
   /** Method name to a fixed answer, for whatever the agent does not speak itself. */
   readonly answers: ReadonlyMap<string, FixedAnswer>;
   readonly gates: string | undefined;
@@ -67,6 +69,15 @@ export interface OnCancel {
   readonly waitForAsks: boolean;
   readonly steps: readonly Step[];
 }
+
+/** What is answered to a message for the turn that is played; steps are played beside those of the turn. */
+export interface OnSteer {
+  readonly answer: FixedAnswer | { readonly type: 'outcome'; readonly outcome: SteerOutcome } | { readonly type: 'never' };
+  readonly before: readonly Step[];
+  readonly after: readonly Step[];
+}
+
+export type SteerOutcome = 'injected' | 'startedNewTurn' | 'promptRequired';
 
 export type Match =
   | { readonly type: 'text'; readonly text: string }

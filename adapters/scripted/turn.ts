@@ -26,7 +26,12 @@ export interface TurnOptions {
 }
 
 export interface Turn {
+  readonly variables: Map<string, Json>;
   readonly cancel: () => Promise<void>;
+  /** Plays more steps beside the turn's own; a cancel ends them. */
+  readonly play: (steps: readonly Step[]) => Promise<void>;
+  /** Answered, or being cancelled. */
+  readonly isOver: () => boolean;
 }
 
 export function startTurn(options: TurnOptions): Turn {
@@ -92,5 +97,7 @@ export function startTurn(options: TurnOptions): Turn {
   };
 
   void run();
-  return { cancel };
+  return {
+    variables, cancel, play: (steps) => play(steps, stageWith(playing.signal), () => isCancelling), isOver: () => isAnswered || isCancelling,
+  };
 }

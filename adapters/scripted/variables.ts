@@ -33,13 +33,13 @@ const QUOTE_SCALARS = 200;
 
 export const VARIABLE_NAMES = [
   'actor', 'author', 'channel', 'content', 'count', 'cwd', 'effort', 'event_id', 'event_ids', 'instructions', 'interrupted', 'match', 'mentions',
-  'merge_disposition', 'mode', 'model', 'n', 'parent', 'pid', 'prompt', 'quoted', 'reply_to', 'scope', 'session', 'system',
-  'thread_root', 'turn', 'turns', 'type',
+  'merge_disposition', 'mode', 'model', 'n', 'parent', 'pid', 'prompt', 'quoted', 'reply_to', 'scope', 'session', 'steered',
+  'system', 'thread_root', 'turn', 'turns', 'type',
 ] as const;
 
 type VariableName = (typeof VARIABLE_NAMES)[number];
 
-/** `match` is left to the rule that matched. */
+/** `match` is left to the rule that matched, `steered` to the steers of the turn. */
 export function variablesOf(prompt: Prompt): Map<string, Json> {
   const text = prompt.blocks.join('\n');
   const envelope = readEnvelope(prompt.blocks);
@@ -48,7 +48,7 @@ export function variablesOf(prompt: Prompt): Map<string, Json> {
   const contents = envelope === undefined ? [text] : events.map((event) => event.content);
   const eventIds = events.map((event) => event.eventId);
   const channel = envelope?.channelId ?? '';
-  const values: Readonly<Record<Exclude<VariableName, 'match'>, Json>> = {
+  const values: Readonly<Record<Exclude<VariableName, 'match' | 'steered'>, Json>> = {
     actor: last?.actor ?? '',
     author: last?.author ?? '',
     channel,

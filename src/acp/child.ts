@@ -7,11 +7,10 @@ import type { ChildProcessWithoutNullStreams } from 'node:child_process';
 import { once } from 'node:events';
 import { stat } from 'node:fs/promises';
 import type { Readable, Writable } from 'node:stream';
-import { excerpt } from '../model/index.ts';
+import { excerpt, settleable } from '../model/index.ts';
 import { endOfSpawnError } from './ends.ts';
 import type { Exit } from './ends.ts';
 import type { LaunchPlan, ProcessEnd } from './ports.ts';
-import { settleable } from './waiting.ts';
 
 export interface Child {
   readonly pid: number;

@@ -24,6 +24,7 @@ import { isProgress } from './progress.ts';
 import { sdkClient } from './sdk-client.ts';
 import type { SdkClient } from './sdk-client.ts';
 import { SET_MODEL } from './session-settings.ts';
+import { isSteering } from './steering-methods.ts';
 import { readUpdate } from './updates.ts';
 import type { Update } from './updates.ts';
 
@@ -44,6 +45,8 @@ export interface ConnectionEvents {
   onOther(sessionId: string, word: UsageWord): void;
   /** The line that answers the session's prompt was met; the call itself settles a little later. */
   onPromptAnswered(sessionId: string): void;
+  /** The line that answers a steer was met. No sign of life of the turn: an agent that is stuck may still say so. */
+  onSteerAnswered(sessionId: string): void;
   /** The prompt's bytes have left us. */
   onPromptSent(sessionId: string): void;
   /** The agent does not speak the protocol; said once, and nothing is read any more. */
@@ -135,9 +138,11 @@ export function openConnection({ write, events, limits, clock, log, onLine, isRe
     if (!events.onUpdate(sessionId, read)) log.debug('an update outside of a turn was dropped', { sessionId });
   };
   const handleAnswer = (frame: Extract<Frame, { readonly type: 'result' | 'error' }>): void => {
-    const prompted = promptedSession(waiting.get(frame.id));
+    const asked = waiting.get(frame.id);
+    const prompted = promptedSession(asked);
     waiting.delete(frame.id);
-    events.onFrame(prompted);
+    if (asked?.sessionId !== undefined && isSteering(asked.method)) events.onSteerAnswered(asked.sessionId);
+    else events.onFrame(prompted);
     if (prompted !== undefined) events.onPromptAnswered(prompted);
     const { id } = frame;
     // Built anew, so that the SDK never meets a form it would print.

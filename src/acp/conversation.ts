@@ -36,6 +36,7 @@ import type {
   SessionSettings,
   SessionStarted,
   SettingChange,
+  SteerOutcome,
   StdioMcpServer,
 } from './ports.ts';
 import type { Redactor } from './redaction.ts';
@@ -43,6 +44,7 @@ import { SessionBook } from './session-book.ts';
 import { readStopReason } from './session-request.ts';
 import { currentOf } from './session-settings.ts';
 import { fails, shows } from './signs.ts';
+import { Steering } from './steering.ts';
 import { troubleInAnswer, troubleOf } from './trouble.ts';
 import type { AgentError } from './trouble.ts';
 import { Turn } from './turn.ts';
@@ -91,6 +93,7 @@ export class Conversation {
   readonly #desk: PermissionDesk;
   readonly #usage: UsageBook;
   readonly #opening: SessionOpening;
+  readonly #steering: Steering;
   #closesSessions = false;
   #stopping = false;
   #over: ProcessEnd | undefined;
@@ -111,11 +114,16 @@ export class Conversation {
       onPermission: (request, line, reply) => { this.#ask(request, line, reply); },
       onOther: (sessionId, word) => {
         this.#usage.heard(sessionId, word);
+        if (word.type === 'update') this.#steering.heard(sessionId, word.update);
         if (word.type === 'update') this.#turns.get(sessionId)?.turn.sign(fails(word.update, dialect.failureSigns));
       },
       onPromptAnswered: (sessionId) => {
         this.#turns.get(sessionId)?.turn.seal();
         parts.onTurnEnded();
+      },
+      onSteerAnswered: (sessionId) => {
+        this.#steering.answered(sessionId, this.#turns.get(sessionId)?.turn);
+        parts.onHeard();
       },
       onPromptSent: (sessionId) => this.#turns.get(sessionId)?.request.onSent?.(),
       onBroken,
@@ -128,6 +136,9 @@ export class Conversation {
       log,
       ...(onLine === undefined ? {} : { onLine }),
       ...(dialect.remarkSigns && { isRemark: (update: unknown) => shows(update, dialect.remarkSigns) }),
+    });
+    this.#steering = new Steering({
+      call: (method, params) => this.connection.calls.call(method, params), clock, limits, detail: (message) => this.#detail(message),
     });
     this.#opening = new SessionOpening({
       calls: this.connection.calls, clock, limits, dialect, mcpServers: parts.mcpServers, sessions: this.#sessions, usage: this.#usage,
@@ -144,6 +155,7 @@ export class Conversation {
   /** The agent has answered initialize. */
   knows(traits: AgentTraits): void {
     this.#opening.knows(traits);
+    this.#steering.offered = traits.steers;
     this.#closesSessions = traits.closesSessions;
   }
 
@@ -188,6 +200,7 @@ export class Conversation {
     void this.#converse(turn, request);
     return turn.outcome.then((outcome) => {
       this.#turns.delete(sessionId);
+      this.#steering.over(sessionId);
       if (request.turnId !== undefined) this.#desk.turnOver(request.turnId);
       const usage = this.#usage.end(sessionId);
       if (usage === undefined) return outcome;
@@ -195,6 +208,15 @@ export class Conversation {
       const model = usage.model ?? currentOf(this.#sessions.settings(sessionId), 'model');
       return { ...outcome, seen: { ...outcome.seen, usage: { ...usage, ...(model === undefined ? {} : { model }) } } };
     });
+  }
+
+  canSteer(sessionId: string): boolean {
+    return this.#steering.can(sessionId);
+  }
+
+  async steer(sessionId: string, text: string): Promise<SteerOutcome> {
+    const turn = this.#turns.get(sessionId)?.turn;
+    return turn?.running === true ? this.#steering.steer(sessionId, text, turn) : { status: 'prompt_required' };
   }
 
   cancel(sessionId: string): void {

@@ -20,6 +20,8 @@ export interface AgentTraits {
   readonly closesSessions: boolean;
   /** How it goes on with a session of an earlier process: without a word, or by sending all of it again. */
   readonly reopens: 'resume' | 'load' | 'none';
+  /** It takes messages for a turn that is under way (`_session/steering`). */
+  readonly steers: boolean;
   /** The whole answer, for whoever shows it. */
   readonly initialized: Members;
 }
@@ -52,6 +54,7 @@ export function readInitialize(
   const { loadSession, sessionCapabilities } = membersOrNone(agentCapabilities);
   const { systemPrompt, close, resume } = membersOrNone(sessionCapabilities);
   const { name, version } = membersOrNone(agentInfo);
+  const { steering } = membersOrNone(result['_meta']);
   return {
     ok: true,
     traits: {
@@ -59,6 +62,7 @@ export function readInitialize(
       systemPrompt: isOffered(systemPrompt) ? 'content' : FORMS[hint],
       closesSessions: isOffered(close),
       reopens: isOffered(resume) ? 'resume' : loadSession === true ? 'load' : 'none',
+      steers: membersOrNone(steering)['supported'] === true,
       initialized: result,
     },
   };

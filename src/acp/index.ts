@@ -23,6 +23,6 @@ export { ENV_CREDENTIAL, ENV_ENDPOINT } from './ports.ts';
 export type {
   AgentProcess, IncomingRequest, LaunchPlan, LineAbout, LineTap, ModelTrouble, OpenPermissionDesk, PermissionAnswer, PermissionDesk, PermissionDoors,
   PermissionReply, PermissionRequest, PoisonCause, ProcessEnd, PromptOutcome, PromptRequest, RefusedSetting, ReopenRequest,
-  RequestTurn, SessionRefused, SessionRequest, SessionSettings, SessionStarted, SettingChange, SettingName, StdioMcpServer, StopReason,
+  RequestTurn, SessionRefused, SessionRequest, SessionSettings, SessionStarted, SettingChange, SettingName, SteerOutcome, StdioMcpServer, StopReason,
   TurnOutput, WishedSettings,
 } from './ports.ts';

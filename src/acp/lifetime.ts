@@ -5,7 +5,7 @@
  * Two moments: when the program itself has ended and its last bytes were read, `onGone` tells (calls and turns fail
  * within `drainMs`); when its group and descendants are gone too, `ended` settles and the record of it is erased.
  */
-import { within } from '../model/index.ts';
+import { settleable, within } from '../model/index.ts';
 import type { Clock, Log } from '../model/index.ts';
 import type { Child } from './child.ts';
 import { endOfExit } from './ends.ts';
@@ -13,7 +13,6 @@ import type { ProcessGroup } from './group.ts';
 import type { AcpLimits } from './limits.ts';
 import type { ProcessEnd } from './ports.ts';
 import type { StderrTail } from './stderr-tail.ts';
-import { settleable } from './waiting.ts';
 
 interface LifetimeParts {
   readonly child: Child;

@@ -8,6 +8,10 @@ export interface AcpLimits {
   readonly callMs: number;
   /** For the choice of a model, which a turn may wait for; then the change is refused with `timeout`. */
   readonly modelMs: number;
+  /** For the answer to a steer; then it is not known whether the agent has read it. Agents say so at once. */
+  readonly steerMs: number;
+  /** The same once its turn has ended. */
+  readonly steerLateMs: number;
   /** How long the agent may leave our bytes unread in its stdin; then the process ends as `protocol`. */
   readonly writeMs: number;
   /** Bytes that wait for the agent to read them; beyond, the process ends as `protocol`. */
@@ -42,6 +46,8 @@ export const DEFAULT_LIMITS: AcpLimits = {
   startMs: 60_000,
   callMs: 60_000,
   modelMs: 20_000,
+  steerMs: 10_000,
+  steerLateMs: 1_000,
   writeMs: 30_000,
   maxUnreadBytes: 64 * 1024 * 1024,
   maxLineBytes: 10_000_000,

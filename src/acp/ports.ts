@@ -97,6 +97,16 @@ export interface PromptRequest {
   readonly onSent?: () => void;
 }
 
+/**
+ * What an agent made of a message for a turn under way. `injected`: it has it, and had streamed `textFrom` UTF-16 units of
+ * text by then. `new_turn`: it has begun a turn of its own with it. `prompt_required`: its turn was over. `unanswered`:
+ * whether it has read it is not known.
+ */
+export type SteerOutcome =
+  | { readonly status: 'injected'; readonly textFrom: number }
+  | { readonly status: 'new_turn' | 'prompt_required' | 'unanswered' }
+  | { readonly status: 'refused'; readonly detail: string };
+
 export interface SessionRequest {
   readonly cwd: string;
   /** The standing text for the system role; only given when `takesSystemPrompt` is true. */
@@ -245,6 +255,10 @@ export interface AgentProcess {
   closeSession(sessionId: string): void;
   /** One prompt at a time in a session; a second is a bug. Never rejects. */
   prompt(request: PromptRequest): Promise<PromptOutcome>;
+  /** Whether the turn under way in the session could be given more (`steer`). */
+  canSteer(sessionId: string): boolean;
+  /** Gives `text`, one ACP text block, to the turn under way; one at a time. Resolves in bounded time, never rejects. */
+  steer(sessionId: string, text: string): Promise<SteerOutcome>;
   /**
    * Asks the agent to stop the turn (`session/cancel`), tells the permission desk, and waits the
    * cancel grace. The prompt then ends as `cancelled`, with `processAlive: false` when the agent ignored it and the

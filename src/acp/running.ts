@@ -193,6 +193,8 @@ export function agentProcess(
     settings: (sessionId) => conversation.settings(sessionId),
     setModel: (sessionId, modelId) => conversation.setModel(sessionId, modelId),
     prompt: (request) => conversation.prompt(request),
+    canSteer: (sessionId) => conversation.canSteer(sessionId),
+    steer: (sessionId, text) => conversation.steer(sessionId, text),
     cancel: (sessionId) => {
       conversation.cancel(sessionId);
     },

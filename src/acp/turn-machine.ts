@@ -2,15 +2,16 @@
  * The life of one prompt in time: how long it may be silent, how long it may last, what a cancel does, who is believed
  * about its end. Pure. The first reason to end it is kept: later ones change nothing.
  *
- * | status     | sent    | line      | suspend, resume  | cancel          | time                  | answered, failed | poison | process_ended |
- * |------------|---------|-----------|------------------|-----------------|-----------------------|------------------|--------|---------------|
- * | unsent     | running | idle anew | idle still, anew | ended, our word | ended if overdue      | -                | ended  | ended         |
- * | running    | -       | idle anew | idle still, anew | cancelling      | cancelling if overdue | ended, its word  | ended  | ended         |
- * | cancelling | -       | -         | -                | -               | killing after grace   | ended, our word  | ended  | ended, ours   |
- * | killing    | -       | -         | -                | -               | -                     | -                | -      | ended, ours   |
- * | ended      | -       | -         | -                | -               | -                     | -                | -      | -             |
+ * | status     | sent    | line      | suspend, resume  | steered   | cancel          | time                  | answered, failed | poison | process_ended |
+ * |------------|---------|-----------|------------------|-----------|-----------------|-----------------------|------------------|--------|---------------|
+ * | unsent     | running | idle anew | idle still, anew | -         | ended, our word | ended if overdue      | -                | ended  | ended         |
+ * | running    | -       | idle anew | idle still, anew | hard anew | cancelling      | cancelling if overdue | ended, its word  | ended  | ended         |
+ * | cancelling | -       | -         | -                | -         | -               | killing after grace   | ended, our word  | ended  | ended, ours   |
+ * | killing    | -       | -         | -                | -         | -               | -                     | -                | -      | ended, ours   |
+ * | ended      | -       | -         | -                | -         | -               | -                     | -                | -      | -             |
  *
  * What was not sent needs no cancel. In `killing` an answer comes too late: the process is ending, the turn says so.
+ * `steered` gives the work in hand new time, and is no sign of life: the idle timeout runs from the agent's last progress.
  * While idle stands still (a request waits for the owner) a line changes nothing, and the hard timeout goes on.
  */
 import { later, unreachable } from '../model/index.ts';
@@ -54,6 +55,8 @@ export type TurnInput =
   /** The idle timeout stands still; after `resume` it begins anew. */
   | { readonly type: 'suspend' }
   | { readonly type: 'resume' }
+  /** The agent took a message into the turn. */
+  | { readonly type: 'steered' }
   | { readonly type: 'cancel' }
   /** The process is replaced, because what it has read is not known. */
   | { readonly type: 'poison'; readonly cause: PoisonCause }
@@ -124,6 +127,8 @@ function whileUnsent(state: Waiting, input: TurnInput, now: Milliseconds): TurnS
     case 'suspend':
     case 'resume':
       return stay({ ...state, idleAt: idleAfter(state, input.type, now) });
+    case 'steered':
+      return stay(state);
     case 'cancel':
       return ended(ourWord('cancelled', bounds, true));
     case 'time': {
@@ -152,6 +157,8 @@ function whileRunning(state: Waiting, input: TurnInput, now: Milliseconds): Turn
     case 'suspend':
     case 'resume':
       return stay({ ...state, idleAt: idleAfter(state, input.type, now) });
+    case 'steered':
+      return stay({ ...state, hardAt: later(now, bounds.hardTimeoutMs) });
     case 'cancel':
       return cancelling('cancelled', bounds, grace);
     case 'time': {
@@ -179,6 +186,7 @@ function whileCancelling(state: Cancelling, input: TurnInput, now: Milliseconds)
     case 'line':
     case 'suspend':
     case 'resume':
+    case 'steered':
     case 'cancel':
       return stay(state);
     case 'time':

@@ -6,14 +6,13 @@
  * late.
  */
 import type { Clock, Milliseconds } from '../model/index.ts';
-import { later, unreachable } from '../model/index.ts';
+import { later, settleable, unreachable } from '../model/index.ts';
 import { outputCounter } from './output.ts';
 import type { OutputCounter } from './output.ts';
 import type { PromptOutcome } from './ports.ts';
 import { startTurn, stepTurn, turnDeadline } from './turn-machine.ts';
 import type { TurnBounds, TurnCommand, TurnInput, TurnState } from './turn-machine.ts';
 import type { Update } from './updates.ts';
-import { settleable } from './waiting.ts';
 
 interface TurnParts {
   readonly bounds: TurnBounds;
@@ -26,7 +25,7 @@ interface TurnParts {
 export class Turn {
   /** Settles once, never rejects. */
   readonly outcome: Promise<PromptOutcome>;
-  readonly hardAt: Milliseconds;
+  #hardAt: Milliseconds;
   readonly #parts: TurnParts;
   readonly #seen: OutputCounter;
   readonly #settle: (outcome: PromptOutcome) => void;
@@ -44,9 +43,14 @@ export class Turn {
     this.outcome = promise;
     this.#settle = resolve;
     const now = parts.clock.now();
-    this.hardAt = later(now, parts.bounds.hardTimeoutMs);
+    this.#hardAt = later(now, parts.bounds.hardTimeoutMs);
     this.#state = startTurn(parts.bounds, now);
     this.#arm();
+  }
+
+  /** The turn is over by then; a steer that the agent took moves it. */
+  get hardAt(): Milliseconds {
+    return this.#hardAt;
   }
 
   /** True from the cancel on, and from the agent's own end: nothing it asks for in this turn is granted any more. */
@@ -62,6 +66,7 @@ export class Turn {
   take(input: TurnInput): void {
     const { state, commands } = stepTurn(this.#state, input, this.#parts.clock.now());
     this.#state = state;
+    if ('hardAt' in state) this.#hardAt = state.hardAt;
     for (const command of commands) this.#perform(command);
     this.#arm();
   }

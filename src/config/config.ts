@@ -108,6 +108,8 @@ export interface AgentConfig {
   readonly wished: { readonly model?: string; readonly mode?: string; readonly effort?: string };
   /** 0..10000; 0 gathers nothing. */
   readonly gatherMs: number;
+  /** What becomes of a message that comes while a turn of its conversation is under way. */
+  readonly midTurn: 'steer' | 'queue' | 'interrupt' | 'owner-interrupt';
   /** Shorter than `hardTimeoutMs`. */
   readonly idleTimeoutMs: number;
   readonly hardTimeoutMs: number;

@@ -89,6 +89,7 @@ function resolveAgent(folder: string, agent: WrittenAgent, path: Path, fail: Fai
       ...(agent.effort === undefined ? {} : { effort: agent.effort }),
     },
     gatherMs: agent.gather,
+    midTurn: agent['mid-turn'],
     idleTimeoutMs: agent['idle-timeout'],
     hardTimeoutMs: agent['hard-timeout'],
     observe: agent.observe,

@@ -173,6 +173,7 @@ const agent = closed(
     mode: text('the id of a mode', MAX_SETTING_BYTES).optional(),
     effort: text('the id of a level of effort', MAX_SETTING_BYTES).optional(),
     gather: duration(0, 10_000).default(200),
+    'mid-turn': word(['steer', 'queue', 'interrupt', 'owner-interrupt']).default('steer'),
     'idle-timeout': duration(1_000, MAX_HARD_TIMEOUT_MS).default(DEFAULT_IDLE_MS),
     'hard-timeout': duration(1_000, MAX_HARD_TIMEOUT_MS).default(DEFAULT_HARD_MS),
     observe: observe.default('on'),

@@ -15,6 +15,6 @@ export { excerpt, redact } from './excerpt.ts';
 export { LOG_LEVELS, silentLog } from './log.ts';
 export type { Log, LogLevel } from './log.ts';
 export { isSecretName, REDACTED, veiled, veiledArguments } from './veil.ts';
-export { pause, within } from './waiting.ts';
+export { pause, settleable, within } from './waiting.ts';
 export type { Waited } from './waiting.ts';
 export { unreachable } from './unreachable.ts';

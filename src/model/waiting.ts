@@ -37,3 +37,12 @@ export function pause(clock: Clock, ms: number, signal?: AbortSignal): Promise<v
     }
   });
 }
+
+/** A promise and the function that settles it; calls after the first change nothing. */
+export function settleable<T>(): { readonly promise: Promise<T>; readonly resolve: (value: T) => void } {
+  let settle: ((value: T) => void) | undefined;
+  const promise = new Promise<T>((resolve) => {
+    settle = resolve;
+  });
+  return { promise, resolve: (value) => settle?.(value) };
+}

@@ -39,7 +39,9 @@ export interface Line {
 /** Characters of a line that is no message. */
 const MAX_NOISE = 2_000;
 /** What we ask an agent: rare, and each the frame of what follows. All else an agent could bring about without end. */
-const WEIGHTY: ReadonlySet<string> = new Set(['initialize', 'session/new', 'session/load', 'session/resume', 'session/prompt', 'session/cancel']);
+const WEIGHTY: ReadonlySet<string> = new Set([
+  'initialize', 'session/new', 'session/load', 'session/resume', 'session/prompt', 'session/cancel', '_session/steering', '_goose/unstable/session/steer',
+]);
 
 /** How an agent is run. `agentCommand` and `agentArgs` must hold no secret any more. */
 export interface HarnessSetup {
@@ -78,6 +80,11 @@ export function sessionResolved(sessionId: string, isNewSession: boolean): Told 
 
 export function promptDelivered({ promptBytes, standingContextIncluded, eventDeltaCount, contextManifest }: Delivery): Told {
   return lifecycle('prompt_context_delivery', { promptBytes, standingContextIncluded, eventDeltaCount, contextManifest });
+}
+
+/** A message was taken into the turn under way: the manifest of all that the agent was given in it. */
+export function promptSteered(contextManifest: unknown): Told {
+  return lifecycle('prompt_context_steer', { contextManifest });
 }
 
 /** Never weighty: while a relay is away they would add up, and push out what matters. */

@@ -3,7 +3,7 @@
  * in: facts of a turn, lines of the conversation. out: frames without their place, which the supervisor knows. Pure.
  */
 export {
-  agentInitialized, harnessStarted, lineFrame, promptDelivered, runtimeLifecycle, sessionConfigured, sessionResolved, turnCompleted, turnFailed,
+  agentInitialized, harnessStarted, lineFrame, promptDelivered, promptSteered, runtimeLifecycle, sessionConfigured, sessionResolved, turnCompleted, turnFailed,
   turnLiveness, turnStarted,
 } from './frames.ts';
 export type { Delivery, Line, RuntimeState, Told, TurnFailure } from './frames.ts';

@@ -8,6 +8,7 @@ import { unreachable } from '../model/index.ts';
 import type { EventId, Milliseconds } from '../model/index.ts';
 import { sightingsOf } from '../replay/index.ts';
 import type { Sighting, StreamStep } from '../replay/index.ts';
+import { entriesOf } from '../supervisor/index.ts';
 import type { Arrival, InboxMove } from '../supervisor/index.ts';
 
 /**
@@ -86,7 +87,15 @@ export class Episode {
         return commands.length === 0 ? undefined : this.#happened({ do: 'take' }, atMs, commands);
       case 'finished': {
         const turn = this.#turns.get(input.turnId);
-        if (turn !== undefined) this.#happened({ do: 'finish', turn, ending: input.ending, jitter: input.jitter }, atMs, commands);
+        const { ending, jitter, apart } = input;
+        if (turn !== undefined) this.#happened({ do: 'finish', turn, ending, jitter, ...(apart && { apart }) }, atMs, commands);
+        return;
+      }
+      case 'steering':
+      case 'steered': {
+        // What changed nothing was late.
+        const turn = this.#turns.get(input.turnId);
+        if (turn !== undefined && (commands.length > 0 || input.type === 'steered')) this.#happened(mid(input, turn), atMs, commands);
         return;
       }
       case 'left':
@@ -121,7 +130,10 @@ export class Episode {
       if (command.type !== 'dispatch') continue;
       const turn = this.#turns.size + 1;
       this.#turns.set(command.batch.turnId, turn);
-      for (const { eventId } of command.batch.entries) this.#turnOf.set(eventId, turn);
+      for (const { eventId } of entriesOf(command.batch)) this.#turnOf.set(eventId, turn);
+    }
+    for (const command of commands) {
+      if (command.type === 'steer') this.#turnOf.set(command.entry.eventId, this.#turns.get(command.turnId) ?? 0);
     }
     const seen = sightingsOf(commands, atMs, {
       turnOf: (eventId) => this.#turnOf.get(eventId), numberOf: (turnId) => this.#turns.get(turnId) ?? 0,
@@ -139,6 +151,11 @@ export class Episode {
     this.#moments.splice(place, 0, moment);
     if (moment.step.do === 'arrive') this.#characters += moment.step.event.content.length + 512;
   }
+}
+
+function mid(input: Extract<InboxMove['input'], { readonly type: 'steering' | 'steered' }>, turn: number): Timeless<StreamStep> {
+  const { eventId } = input;
+  return input.type === 'steering' ? { do: 'steer', turn, eventId, published: input.published } : { do: 'steered', turn, eventId, answer: input.answer };
 }
 
 /** Only what the gate was told: a name is nobody's business here. */

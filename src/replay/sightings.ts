@@ -31,14 +31,22 @@ function sightingOf(command: InboxCommand, atMs: number, numbers: Numbers, toldO
     case 'save':
       return savedAs(command.save, atMs, numbers, toldOf);
     case 'dispatch': {
-      const { turnId, lane, channelId, entries } = command.batch;
+      const { turnId, lane, channelId, entries, merged } = command.batch;
       return {
         atMs, saw: 'turn', turn: numbers.numberOf(turnId), lane, channelId, eventIds: entries.map(({ eventId }) => eventId),
         interrupted: entries.some(({ interrupted }) => interrupted),
+        ...(merged && { merged: { mode: merged.mode, eventIds: merged.entries.map(({ eventId }) => eventId) } }),
       };
     }
     case 'cut_short':
       return { atMs, saw: 'cut_short', turn: numbers.numberOf(command.turnId) };
+    case 'interrupt':
+      return { atMs, saw: 'interrupt', turn: numbers.numberOf(command.turnId) };
+    case 'offer':
+      return { atMs, saw: 'offer', turn: numbers.numberOf(command.turnId), eventId: command.entry.eventId };
+    case 'steer':
+      // Seen as its `given`.
+      return undefined;
     case 'give_up':
       // Told at its `dead`.
       return undefined;
@@ -58,6 +66,8 @@ function savedAs(save: Save, atMs: number, numbers: Numbers, toldOf: ReadonlySet
     case 'dispatched':
       // Seen as the turn that follows.
       return undefined;
+    case 'given':
+      return { atMs, saw: 'given', turn: numbers.numberOf(save.turnId), eventId: save.eventId, above: save.above };
     case 'queued': {
       const { eventId, attempts, notBeforeMs } = save.entry;
       return { atMs, saw: 'again', turn: numbers.turnOf(eventId) ?? 0, eventIds: [eventId], attempts, notBeforeMs, outcome: save.outcome };

@@ -10,7 +10,7 @@ import { channelId, eventId, pubkey } from '../model/index.ts';
 import type { ChannelId, EventId, Pubkey } from '../model/index.ts';
 import { parseEvent } from '../nostr/index.ts';
 import type { UnverifiedEvent } from '../nostr/index.ts';
-import type { AuthorFacts, Ending, GateRefusal, HopCounts, RespondTo } from '../supervisor/index.ts';
+import type { Apart, AuthorFacts, Ending, GateRefusal, HopCounts, MergeMode, MidTurnPolicy, RespondTo, SteerAnswer } from '../supervisor/index.ts';
 import { wordOf } from './word.ts';
 import { provenance } from './turn-fixture.ts';
 
@@ -22,6 +22,8 @@ export interface StreamSettings {
   readonly subscribe: 'mentions' | 'all';
   readonly session: 'channel' | 'thread';
   readonly gatherMs: number;
+  /** What becomes of messages that come while a turn of their lane is under way; absent: they wait (`queue`). */
+  readonly midTurn?: MidTurnPolicy;
   /** Turns are taken whenever fewer than this many are running. Absent: only by `take`. */
   readonly processes?: number;
   /** Of an agent that an agent made: who owns its owner, up to the person. */
@@ -42,13 +44,24 @@ export type StreamStep =
       readonly outcome?: string;
     }
   | { readonly atMs: number; readonly do: 'take' }
-  /** `jitter` in [0, 1); absent: 0.5. */
-  | { readonly atMs: number; readonly do: 'finish'; readonly turn: number; readonly ending: Ending; readonly jitter?: number }
+  /** A message that was offered is given to its turn, in which the agent has `published` so many messages. */
+  | { readonly atMs: number; readonly do: 'steer'; readonly turn: number; readonly eventId: EventId; readonly published: number }
+  /** What came of it. */
+  | { readonly atMs: number; readonly do: 'steered'; readonly turn: number; readonly eventId: EventId; readonly answer: SteerAnswer }
+  /** `jitter` in [0, 1); absent: 0.5. `apart`: messages that the turn was given later and that end otherwise. */
+  | {
+      readonly atMs: number;
+      readonly do: 'finish';
+      readonly turn: number;
+      readonly ending: Ending;
+      readonly jitter?: number;
+      readonly apart?: Apart;
+    }
   | { readonly atMs: number; readonly do: 'leave'; readonly channelId: ChannelId }
   /** The owner wants the turns under way in the channel no more. */
   | { readonly atMs: number; readonly do: 'cancel'; readonly channelId: ChannelId; readonly outcome: string }
-  /** The supervisor dies and comes back; `answered` are the turns found answered. */
-  | { readonly atMs: number; readonly do: 'restart'; readonly answered: readonly number[] };
+  /** The supervisor dies and comes back; `answered` are the turns found answered, with so many messages, one where not said. */
+  | { readonly atMs: number; readonly do: 'restart'; readonly answered: readonly number[]; readonly published?: number };
 
 export type StepThat<Do extends StreamStep['do']> = Extract<StreamStep, { readonly do: Do }>;
 
@@ -67,7 +80,14 @@ export type Sighting =
       readonly channelId: ChannelId;
       readonly eventIds: readonly EventId[];
       readonly interrupted: boolean;
+      /** Of the turn that was cut short for this one. */
+      readonly merged?: { readonly mode: MergeMode; readonly eventIds: readonly EventId[] };
     }
+  /** Is the turn to be given this? */
+  | { readonly atMs: number; readonly saw: 'offer'; readonly turn: number; readonly eventId: EventId }
+  /** It is of the turn now, and answered by more than `above` messages of it. */
+  | { readonly atMs: number; readonly saw: 'given'; readonly turn: number; readonly eventId: EventId; readonly above: number }
+  | { readonly atMs: number; readonly saw: 'interrupt'; readonly turn: number }
   | { readonly atMs: number; readonly saw: 'done'; readonly turn: number; readonly eventIds: readonly EventId[]; readonly outcome: string }
   | {
       readonly atMs: number;
@@ -121,6 +141,8 @@ const ending: Reader<Ending> = wordOf<Ending, 'how'>('how', {
   dead: closed({ how: oneOf('dead'), reason: text }),
 });
 
+const apart = closed<Apart>({ eventIds: ids, ending });
+
 const step: Reader<StreamStep> = wordOf<StreamStep, 'do'>('do', {
   arrive: closed<StepThat<'arrive'>>({
     atMs, do: oneOf('arrive'), channelId: channel, event, author: closed<AuthorFacts>({ isAgent: flag, owner: optional(key) }),
@@ -128,10 +150,14 @@ const step: Reader<StreamStep> = wordOf<StreamStep, 'do'>('do', {
     outcome: optional(text),
   }),
   take: closed({ atMs, do: oneOf('take') }),
-  finish: closed<StepThat<'finish'>>({ atMs, do: oneOf('finish'), turn, ending, jitter: optional(jitter) }),
+  steer: closed({ atMs, do: oneOf('steer'), turn, eventId: id, published: count }),
+  steered: closed({ atMs, do: oneOf('steered'), turn, eventId: id, answer: oneOf<SteerAnswer>('injected', 'refused', 'unanswered', 'passed') }),
+  finish: closed<StepThat<'finish'>>({ atMs, do: oneOf('finish'), turn, ending, jitter: optional(jitter), apart: optional(apart) }),
   leave: closed({ atMs, do: oneOf('leave'), channelId: channel }),
   cancel: closed({ atMs, do: oneOf('cancel'), channelId: channel, outcome: text }),
-  restart: closed({ atMs, do: oneOf('restart'), answered: arrayOf(turn, 'an array of turn numbers') }),
+  restart: closed<StepThat<'restart'>>({
+    atMs, do: oneOf('restart'), answered: arrayOf(turn, 'an array of turn numbers'), published: optional(count),
+  }),
 });
 
 const reason = oneOf<GateRefusal>('own', 'ours', 'kind', 'no-mention', 'nobody', 'not-owner', 'not-allowed', 'direct-message', 'hop-cap');
@@ -141,7 +167,13 @@ const sighting: Reader<Sighting> = wordOf<Sighting, 'saw'>('saw', {
   refused: closed({ atMs, saw: oneOf('refused'), eventId: id, reason }),
   known: closed({ atMs, saw: oneOf('known'), eventId: id }),
   command: closed({ atMs, saw: oneOf('command'), eventId: id, command: text, outcome: text }),
-  turn: closed({ atMs, saw: oneOf('turn'), turn, lane: text, channelId: channel, eventIds: ids, interrupted: flag }),
+  turn: closed<Extract<Sighting, { readonly saw: 'turn' }>>({
+    atMs, saw: oneOf('turn'), turn, lane: text, channelId: channel, eventIds: ids, interrupted: flag,
+    merged: optional(closed({ mode: oneOf<MergeMode>('steer', 'interrupt'), eventIds: ids })),
+  }),
+  offer: closed({ atMs, saw: oneOf('offer'), turn, eventId: id }),
+  given: closed({ atMs, saw: oneOf('given'), turn, eventId: id, above: count }),
+  interrupt: closed({ atMs, saw: oneOf('interrupt'), turn }),
   done: closed({ atMs, saw: oneOf('done'), turn, eventIds: ids, outcome: text }),
   again: closed({ atMs, saw: oneOf('again'), turn, eventIds: ids, attempts: count, notBeforeMs: count, outcome: text }),
   dead: closed<Extract<Sighting, { readonly saw: 'dead' }>>({ atMs, saw: oneOf('dead'), eventIds: ids, outcome: text, notice: optional(told) }),
@@ -156,6 +188,7 @@ const settings = closed<StreamSettings>({
   subscribe: oneOf('mentions', 'all'),
   session: oneOf('channel', 'thread'),
   gatherMs: whole(MAX_GATHER_MS, `whole milliseconds from 0 to ${MAX_GATHER_MS}`),
+  midTurn: optional(oneOf<MidTurnPolicy>('steer', 'queue', 'interrupt', 'owner-interrupt')),
   processes: optional((value, path) =>
     (value === 0 ? refuse(path, `a number from 1 to ${MAX_PROCESSES}`, value) : whole(MAX_PROCESSES, `a number from 1 to ${MAX_PROCESSES}`)(value, path))),
   ancestors: optional(arrayOf(key, 'an array of pubkeys')),

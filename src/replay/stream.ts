@@ -13,7 +13,7 @@ import { parseEvent, verifyEvent } from '../nostr/index.ts';
 import type { UnverifiedEvent, VerifiedEvent } from '../nostr/index.ts';
 import { openSqlite, SUPERVISOR_SCHEMA } from '../store/index.ts';
 import type { Store } from '../store/index.ts';
-import { consider, Inbox, nextReadyAt } from '../supervisor/index.ts';
+import { acceptedInput, consider, entriesOf, Inbox, nextReadyAt } from '../supervisor/index.ts';
 import type { InboxInput } from '../supervisor/index.ts';
 import { sightingsOf } from './sightings.ts';
 import type { Sighting, StepThat, StreamFixture, StreamSettings, StreamStep } from './stream-fixture.ts';
@@ -39,6 +39,8 @@ class StreamReplay {
   readonly #clock = new VirtualClock();
   /** Turns found answered at the last restart. */
   #answered: readonly number[] = [];
+  /** Messages in each of them. */
+  #published = 1;
   #inbox: Inbox;
   #turns = 0;
   readonly #running = new Set<number>();
@@ -70,21 +72,26 @@ class StreamReplay {
       case 'finish':
         this.#running.delete(step.turn);
         return this.#advance([
-          { type: 'finished', turnId: turnIdOf(step.turn), ending: step.ending, jitter: step.jitter ?? 0.5 }, ...this.#mayTake(),
+          { type: 'finished', turnId: turnIdOf(step.turn), ending: step.ending, jitter: step.jitter ?? 0.5, ...(step.apart && { apart: step.apart }) },
+          ...this.#mayTake(),
         ]);
+      case 'steer':
+        return this.#advance([{ type: 'steering', turnId: turnIdOf(step.turn), eventId: step.eventId, published: step.published }]);
+      case 'steered':
+        return this.#advance([{ type: 'steered', turnId: turnIdOf(step.turn), eventId: step.eventId, answer: step.answer }]);
       case 'leave':
         return this.#advance([{ type: 'left', channelId: step.channelId }]);
       case 'cancel':
         return this.#advance([{ type: 'cancelled', channelId: step.channelId, outcome: step.outcome }]);
       case 'restart':
-        return this.#restart(step.answered);
+        return this.#restart(step);
       default:
         return unreachable(step);
     }
   }
 
   async #arrive({ event, channelId, author, channelType, hops, outcome = 'taken' }: StepThat<'arrive'>): Promise<void> {
-    const { allowlist, ancestors = [], session, ...gate } = this.#settings;
+    const { allowlist, ancestors = [], session, midTurn: policy = 'queue', ...gate } = this.#settings;
     const considered = await consider(verified(event), channelId, factsOf(author, channelType), {
       gate: { ...gate, allowlist: new Set(allowlist), ancestors: new Set(ancestors) },
       session, store: this.#store, link: { pubkey: gate.agent }, clock: this.#clock, ...(hops && { hops }),
@@ -100,15 +107,16 @@ class StreamReplay {
       case 'command':
         return this.#advance([{ type: 'commanded', entry: considered.entry, outcome }]);
       case 'new':
-        return this.#advance([{ type: 'accepted', entry: considered.entry }, ...this.#mayTake()]);
+        return this.#advance([acceptedInput(considered, policy, gate.owner), ...this.#mayTake()]);
       default:
         return unreachable(considered);
     }
   }
 
   /** The rows are all that is left of the inbox; the processes are gone. */
-  async #restart(answered: readonly number[]): Promise<void> {
+  async #restart({ answered, published = 1 }: StepThat<'restart'>): Promise<void> {
     this.#answered = answered;
+    this.#published = published;
     this.#running.clear();
     this.#inbox = this.#openInbox();
     const restored = await this.#inbox.left(new AbortController().signal);
@@ -125,21 +133,21 @@ class StreamReplay {
     });
   }
 
-  /** Which message answered a turn does not matter to the inbox: one of the turn's own stands for it. */
+  /** Which messages answered a turn does not matter to the inbox: one of the turn's own stands for each. */
   #publishedIn(turn: number): readonly EventId[] {
     const [first] = [...this.#turnOf].filter(([, number]) => number === turn);
-    return first !== undefined && this.#answered.includes(turn) ? [first[0]] : [];
+    return first !== undefined && this.#answered.includes(turn) ? Array.from({ length: this.#published }, () => first[0]) : [];
   }
 
   async #advance(inputs: readonly InboxInput[]): Promise<void> {
     const commands = await this.#inbox.advance(inputs);
     for (const command of commands) {
       if (command.type !== 'dispatch') continue;
-      const { turnId, entries } = command.batch;
-      this.#turns = numberOf(turnId);
+      this.#turns = numberOf(command.batch.turnId);
       this.#running.add(this.#turns);
-      for (const { eventId } of entries) this.#turnOf.set(eventId, this.#turns);
+      for (const { eventId } of entriesOf(command.batch)) this.#turnOf.set(eventId, this.#turns);
     }
+    for (const command of commands) if (command.type === 'steer') this.#turnOf.set(command.entry.eventId, numberOf(command.turnId));
     this.seen.push(...sightingsOf(commands, this.#clock.now(), { turnOf: (eventId) => this.#turnOf.get(eventId), numberOf }));
   }
 

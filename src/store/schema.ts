@@ -208,4 +208,9 @@ export const SUPERVISOR_SCHEMA: Migrations = [
     PRIMARY KEY (community, agent, slug)
   ) WITHOUT ROWID
   `,
+  `
+  -- supervisor/inbox: of a message that its turn was given later, how many messages the agent may have published in the
+  -- turn without having answered it.
+  ALTER TABLE inbox ADD COLUMN answered_above INTEGER NOT NULL DEFAULT 0
+  `,
 ];

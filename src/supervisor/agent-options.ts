@@ -7,6 +7,7 @@ import type { PermissionRule } from '../permission/index.ts';
 import type { Store } from '../store/index.ts';
 import type { ProfileFacts } from './directory.ts';
 import type { GateSettings } from './gate.ts';
+import type { MidTurnPolicy } from './inbox/mid-turn.ts';
 import type { Observer } from './notes.ts';
 import type { OperatorSettings } from './operator/settings.ts';
 import type { RestSettings } from './rest.ts';
@@ -27,6 +28,8 @@ export interface AgentOptions {
   /** What every session is put to, where the agent offers it. */
   readonly wished: WishedSettings;
   readonly gatherMs: number;
+  /** What becomes of a message that comes while a turn of its lane is under way. */
+  readonly midTurn: MidTurnPolicy;
   readonly idleTimeoutMs: number;
   readonly hardTimeoutMs: number;
   readonly processes: number;

@@ -13,8 +13,6 @@ import type { VerifiedEvent } from '../nostr/index.ts';
 import type { AgentOptions, ChangeableOptions } from './agent-options.ts';
 import { giveUpNotice } from './answer.ts';
 import { Directory } from './directory.ts';
-import { Flight } from './flight.ts';
-import { Flights } from './flights.ts';
 import type { Batch, Entry } from './inbox/entry.ts';
 import { Inbox } from './inbox/inbox.ts';
 import type { InboxCommand, InboxInput } from './inbox/machine.ts';
@@ -22,7 +20,8 @@ import { nextReadyAt } from './inbox/ready.ts';
 import { storedCounts } from './inbox/rows.ts';
 import type { StoredCounts } from './inbox/rows.ts';
 import { heldEvents, inboxCounts, oldestWaiting } from './inbox/state.ts';
-import { consider } from './intake.ts';
+import { acceptedInput, consider } from './intake.ts';
+import type { Considered } from './intake.ts';
 import { ModelChoices } from './models.ts';
 import { Observation } from './observation.ts';
 import { Outage } from './outage.ts';
@@ -32,7 +31,6 @@ import { Permissions } from './permissions.ts';
 import { Pool } from './pool.ts';
 import { ProviderLimit } from './provider-limit.ts';
 import type { HeededTurn } from './provider-limit.ts';
-import { NOT_BEGUN } from './settle.ts';
 import type { ProviderWord } from './settle.ts';
 import { IdleSessions } from './sessions/idle.ts';
 import { SessionMemory } from './sessions/memory.ts';
@@ -40,8 +38,7 @@ import { Wishes } from './sessions/wishes.ts';
 import type { SlotChange } from './slot.ts';
 import type { AgentSnapshot } from './snapshot.ts';
 import { snapshotOf } from './snapshot-of.ts';
-import { runTurn } from './turn.ts';
-import type { TurnReport } from './turn.ts';
+import { Turns } from './turns.ts';
 
 /** While the relay is away no turn begins: nobody could read its answer. It is looked for again after this long. */
 const RELAY_AWAY_MS = 1_000;
@@ -53,7 +50,6 @@ export class Agent {
   readonly #pool: Pool;
   /** One input at a time: the inbox is stepped only inside. */
   readonly #mailbox = new PQueue({ concurrency: 1 });
-  readonly #flights = new Flights();
   readonly #running = new Set<Promise<void>>();
   readonly #inbox: Inbox;
   /** Until what the last run left is taken up, the store alone knows what waits. */
@@ -68,6 +64,7 @@ export class Agent {
   readonly #memory: SessionMemory;
   readonly #idle: IdleSessions;
   readonly #wishes: Wishes;
+  readonly #turns: Turns;
   readonly #owner: OwnerDesk;
   readonly #operator: Operator;
 
@@ -87,15 +84,26 @@ export class Agent {
     this.#limit = new ProviderLimit({ store, link, clock });
     this.#wishes = new Wishes(options.log, options.name);
     this.#memory = new SessionMemory({ store, agent: link.pubkey, clock, onFatal: options.onFatal });
+    this.#turns = new Turns({
+      options: () => this.#options, directory: this.#directory, permissions: this.#permissions, models: this.#models, pool: this.#pool, memory: this.#memory,
+      wishes: this.#wishes, ...(this.#observation && { observation: this.#observation }), signal: this.#stopping.signal,
+      held: (channelId) => heldEvents(this.#inbox.state, channelId), mailbox: (work) => this.#mailbox.add(work), advance: (inputs) => this.#advance(inputs),
+      mayTake: () => this.#mayTake(), heed: (provider, turn) => this.#heed(provider, turn), track: (work) => { this.#track(work); },
+      onEnding: () => { this.#idle.used(); },
+      onEnded: () => {
+        this.#tellOutage();
+        this.#pump();
+      },
+    });
     this.#idle = new IdleSessions({
-      clock: steadyClock, idleMs: options.sessionIdleMs, close: (beforeMs) => this.#pool.closeIdle(beforeMs, this.#flights.lanes()),
+      clock: steadyClock, idleMs: options.sessionIdleMs, close: (beforeMs) => this.#pool.closeIdle(beforeMs, this.#turns.flights.lanes()),
     });
     this.#operator = new Operator({
       options: () => this.#options, pool: this.#pool, permissions: this.#permissions, observation: this.#observation, pump: () => { this.#pump(); },
       heed: (provider, turn) => this.#mailbox.add(() => this.#heed(provider, turn)),
     });
     this.#owner = new OwnerDesk({
-      options: () => this.#options, pool: this.#pool, permissions: this.#permissions, models: this.#models, memory: this.#memory, turnsIn: (channelId) => this.#flights.in(channelId),
+      options: () => this.#options, pool: this.#pool, permissions: this.#permissions, models: this.#models, memory: this.#memory, turnsIn: (channelId) => this.#turns.flights.in(channelId),
       advance: (inputs) => this.#order(inputs), track: (work) => { this.#track(work); }, pump: () => { this.#pump(); },
     });
   }
@@ -122,7 +130,7 @@ export class Agent {
     this.#stopping.abort();
     this.#cancelWake?.();
     this.#idle.close();
-    await Promise.all([this.#flights, this.#operator].map((turns) => turns.drain(this.#options.clock, graceMs)));
+    await Promise.all([this.#turns.flights, this.#operator].map((turns) => turns.drain(this.#options.clock, graceMs)));
     await this.#pool.stop();
     await Promise.all(this.#running);
     await this.#mailbox.onIdle();
@@ -131,14 +139,14 @@ export class Agent {
 
   /** Cuts short what is under way and kills every process: nobody waits any more. */
   force(): void {
-    this.#flights.cutAllShort();
+    this.#turns.flights.cutAllShort();
     this.#operator.cutShort();
     this.#pool.kill();
   }
 
   snapshot(): AgentSnapshot {
     const inbox = this.#left ?? { ...inboxCounts(this.#inbox.state), ...this.#ended };
-    return snapshotOf({ options: this.#options, pool: this.#pool, flights: this.#flights, operator: this.#operator, limit: this.#limit, wishes: this.#wishes, inbox });
+    return snapshotOf({ options: this.#options, pool: this.#pool, flights: this.#turns.flights, operator: this.#operator, limit: this.#limit, wishes: this.#wishes, inbox });
   }
 
   async #begin(): Promise<void> {
@@ -188,19 +196,20 @@ export class Agent {
       case 'command':
         return this.#owner.command(considered.command, considered.entry);
       case 'new':
-        await this.#accept(considered.entry);
+        await this.#accept(considered);
         return observe({ type: 'accepted', agent, eventId: event.id, author: event.pubkey, channelId });
       default:
         return unreachable(considered);
     }
   }
 
-  async #accept(entry: Entry): Promise<void> {
+  async #accept(considered: Extract<Considered, { readonly is: 'new' }>): Promise<void> {
     await this.#mailbox.add(() => {
       // Received when it is its turn here: entries are in the order of their times, whatever had to be asked for each.
-      const received: Entry = { ...entry, receivedAtMs: this.#options.clock.now() };
+      const { clock, midTurn, gate } = this.#options;
+      const entry: Entry = { ...considered.entry, receivedAtMs: clock.now() };
       // Acceptance and, where a slot is free, dispatch share one commit.
-      return this.#advance([{ type: 'accepted', entry: received }, ...this.#mayTake()]);
+      return this.#advance([acceptedInput({ ...considered, entry }, midTurn, gate.owner), ...this.#mayTake()]);
     });
     this.#tellOutage();
     this.#pump();
@@ -229,9 +238,11 @@ export class Agent {
       case 'save':
         return;
       case 'dispatch':
-        return this.#dispatch(command.batch);
       case 'cut_short':
-        return this.#flights.cutShort(command.turnId, command.gently);
+      case 'interrupt':
+      case 'offer':
+      case 'steer':
+        return this.#turns.perform(command);
       case 'give_up':
         return this.#tellGivenUp(command.batch, command.reason);
       default:
@@ -243,9 +254,9 @@ export class Agent {
   #pump(): void {
     if (this.#isStopping()) return;
     this.#track(this.#mailbox.add(async () => {
-      this.#operator.look(inboxCounts(this.#inbox.state).queued > 0 || !this.#limit.mayBegin(this.#flights.size));
-      for (let before = -1; before !== this.#flights.size;) {
-        before = this.#flights.size;
+      this.#operator.look(inboxCounts(this.#inbox.state).queued > 0 || !this.#limit.mayBegin(this.#turns.flights.size));
+      for (let before = -1; before !== this.#turns.flights.size;) {
+        before = this.#turns.flights.size;
         await this.#advance(this.#mayTake());
       }
       this.#armWake();
@@ -253,7 +264,7 @@ export class Agent {
   }
 
   #mayTake(): readonly InboxInput[] {
-    if (!this.#hasFreeSlot() || !this.#isRelayThere() || !this.#limit.mayBegin(this.#flights.size)) return [];
+    if (!this.#hasFreeSlot() || !this.#isRelayThere() || !this.#limit.mayBegin(this.#turns.flights.size)) return [];
     return [{ type: 'take', turnId: Buffer.from(this.#options.random.bytes(16)).toString('hex') }];
   }
 
@@ -269,50 +280,8 @@ export class Agent {
     const { clock } = this.#options;
     this.#cancelWake?.();
     const readyAt = this.#hasFreeSlot() ? nextReadyAt(this.#inbox.state) : undefined;
-    const atMs = readyAt === undefined || this.#isRelayThere() ? this.#limit.notBefore(readyAt, this.#flights.size) : later(clock.now(), RELAY_AWAY_MS);
+    const atMs = readyAt === undefined || this.#isRelayThere() ? this.#limit.notBefore(readyAt, this.#turns.flights.size) : later(clock.now(), RELAY_AWAY_MS);
     this.#cancelWake = atMs === undefined ? undefined : clock.wake(atMs, () => { this.#pump(); });
-  }
-
-  #dispatch(batch: Batch): void {
-    const free = this.#pool.idleFor(batch.lane);
-    // The process can end while the dispatch is committed: the turn goes back as if it had not been taken.
-    if (free === undefined) return this.#return(batch);
-    const flight = new Flight(batch, free.slot, free.life, this.#options.clock.now());
-    flight.life.take(batch.turnId);
-    const held = heldEvents(this.#inbox.state, batch.channelId);
-    const watch = this.#observation?.begin(free.index, batch);
-    const turn = runTurn({
-      options: this.#options, directory: this.#directory, permissions: this.#permissions, flight, models: this.#models, held,
-      memory: this.#memory, isOpen: (sessionId) => this.#pool.hasSession(sessionId), onOpened: (refused) => { this.#wishes.opened(refused); },
-      signal: this.#stopping.signal, ...(watch && { watch }),
-    });
-    const landed = (watch?.through(turn) ?? turn).then((report) => this.#settle(flight, report)).catch((error: unknown) => { this.#options.onFatal(error); })
-      .finally(() => {
-        this.#flights.remove(batch.turnId);
-        flight.life.release(batch.turnId);
-      });
-    this.#flights.add(flight, landed);
-  }
-
-  #return({ turnId }: Batch): void {
-    this.#track(this.#mailbox.add(() => this.#advance([{ type: 'finished', turnId, ending: NOT_BEGUN, jitter: 0 }])));
-  }
-
-  async #settle(flight: Flight, { ending, outcome, published, provider }: TurnReport): Promise<void> {
-    const { random, observe, name: agent, clock } = this.#options;
-    const { turnId } = flight.batch;
-    this.#idle.used();
-    await this.#mailbox.add(async () => {
-      this.#flights.remove(turnId);
-      flight.life.release(turnId);
-      if (provider !== undefined) await this.#heed(provider, { turnId, beganAt: flight.startedAtMs, entry: flight.batch.entries[0] });
-      // Without an ending nobody knows yet whether it was answered: it stays dispatched, for the next start to find out.
-      if (ending === undefined) return;
-      await this.#advance([{ type: 'finished', turnId, ending, jitter: random.fraction() }, ...this.#mayTake()]);
-    });
-    observe({ type: 'turn_ended', agent, turnId, outcome, published, tookMs: clock.now() - flight.startedAtMs });
-    this.#tellOutage();
-    this.#pump();
   }
 
   /** On disk before any other turn begins. */

@@ -3,9 +3,13 @@ import type { Milliseconds } from '../model/index.ts';
 import type { Batch } from './inbox/entry.ts';
 import type { Life } from './life.ts';
 import type { Slot } from './slot.ts';
+import { TurnSteers } from './steering/turn-steers.ts';
 
-/** `again`: its messages come back, or the agent has left the channel. */
-type Cut = 'again' | 'dropped';
+/**
+ * `again`: its messages come back, or the agent has left the channel. `merged`: they come back with those that came
+ * meanwhile, to the same agent if it heeds the cancel.
+ */
+type Cut = 'again' | 'dropped' | 'merged';
 
 export class Flight {
   readonly batch: Batch;
@@ -13,6 +17,8 @@ export class Flight {
   /** The process that was given the turn; by now it may be gone and another in its slot. */
   readonly life: Life;
   readonly startedAtMs: Milliseconds;
+  /** What it is given after its prompt. */
+  readonly steers = new TurnSteers();
   #cut: Cut | undefined;
   /** The lane's next turn is in another session. */
   #isLast = false;
@@ -33,6 +39,16 @@ export class Flight {
   /** Nobody wants its answer any more, and nobody is given its messages again; the agent goes on. */
   get isDropped(): boolean {
     return this.#cut === 'dropped';
+  }
+
+  /** It makes room for the turn that takes its messages up. */
+  get isMerged(): boolean {
+    return this.#cut === 'merged';
+  }
+
+  /** Empty until it is prompted. */
+  get sessionId(): string {
+    return this.#sessionId;
   }
 
   /** The session is let go of at the end of the turn. */
@@ -56,13 +72,13 @@ export class Flight {
     return !this.isCutShort;
   }
 
-  /** Ends the turn as soon as it can be ended; the first cause stays. Twice is once. */
+  /** Ends the turn as soon as it can be ended; the first cause stays, but its owner has the last word. Twice is once. */
   cutShort(cut: Cut): void {
     const isFirst = !this.isCutShort;
-    this.#cut ??= cut;
+    if (isFirst || (this.isMerged && cut === 'dropped')) this.#cut = cut;
     if (isFirst && this.#stage === 'prompting') this.life.process.cancel(this.#sessionId);
-    // An agent that does not answer session/new cannot be asked to stop: its process is ended. What is dropped can wait
-    // for it, until a stop cannot: it is not prompted, and the process has other sessions.
+    // An agent that does not answer session/new cannot be asked to stop: its process is ended. What is dropped or merged can
+    // wait for it, until a stop cannot: it is not prompted, and the process has other sessions.
     if (this.#stage === 'opening' && cut === 'again') void this.life.retire('retired');
   }
 }

@@ -2,6 +2,7 @@
 import { later } from '../model/index.ts';
 import type { ChannelId, Clock } from '../model/index.ts';
 import type { Flight } from './flight.ts';
+import { entriesOf } from './inbox/entry.ts';
 import type { AgentSnapshot } from './snapshot.ts';
 
 export class Flights {
@@ -20,8 +21,8 @@ export class Flights {
     this.#flying.delete(turnId);
   }
 
-  cutShort(turnId: string, gently: boolean): void {
-    this.#flying.get(turnId)?.flight.cutShort(gently ? 'dropped' : 'again');
+  find(turnId: string): Flight | undefined {
+    return this.#flying.get(turnId)?.flight;
   }
 
   in(channelId: ChannelId): readonly Flight[] {
@@ -46,8 +47,8 @@ export class Flights {
   }
 
   snapshot(): AgentSnapshot['turns'] {
-    return [...this.#flying.values()].map(({ flight: { batch, startedAtMs } }) => ({
-      turnId: batch.turnId, channelId: batch.channelId, sinceMs: startedAtMs, events: batch.entries.length,
+    return [...this.#flying.values()].map(({ flight: { batch, startedAtMs, steers } }) => ({
+      turnId: batch.turnId, channelId: batch.channelId, sinceMs: startedAtMs, events: entriesOf(batch).length + steers.given.length,
     }));
   }
 }

@@ -5,7 +5,7 @@
  */
 import type { AgentLink } from '../broker/index.ts';
 import { milliseconds } from '../model/index.ts';
-import type { ChannelId, Clock, EventId } from '../model/index.ts';
+import type { ChannelId, Clock, EventId, Pubkey } from '../model/index.ts';
 import { destinationOf } from '../nostr/index.ts';
 import type { VerifiedEvent } from '../nostr/index.ts';
 import type { Store } from '../store/index.ts';
@@ -13,6 +13,9 @@ import type { Directory } from './directory.ts';
 import { admit, sift } from './gate.ts';
 import type { AdmitFacts, Admitted, GateRefusal, GateSettings, HopCounts, OwnerCommand } from './gate.ts';
 import type { Entry } from './inbox/entry.ts';
+import type { InboxInput } from './inbox/machine.ts';
+import { midTurnOf } from './inbox/mid-turn.ts';
+import type { MidTurnPolicy } from './inbox/mid-turn.ts';
 import { hopCounts, knows } from './inbox/rows.ts';
 
 /** `facts` are what the verdict rests on; a refusal without them needed none. */
@@ -82,6 +85,14 @@ async function ask(
     const answered = profiles.answered && channel.answered;
     if (admitted.pass || answered || times >= ASK_TIMES) return { admitted, facts, answered };
   }
+}
+
+/** A message that was let in, as the inbox takes it. */
+export function acceptedInput(
+  { entry, facts }: Extract<Considered, { readonly is: 'new' }>, policy: MidTurnPolicy, owner: Pubkey,
+): Extract<InboxInput, { readonly type: 'accepted' }> {
+  const midTurn = midTurnOf(policy, { isOwners: entry.author === owner, isDirect: facts.channelType === 'dm' });
+  return { type: 'accepted', entry, ...(midTurn && { midTurn }) };
 }
 
 /** A lane is the channel, or one thread of it under the thread policy. Direct messages stay whole (NIP-AP). */

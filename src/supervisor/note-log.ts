@@ -22,6 +22,8 @@ export function noteLogger(log: Log): Observer {
         return log.error('agent process cannot be started', fields);
       case 'turn_started':
         return log.info('turn started', fields);
+      case 'steered':
+        return log.info('message for a turn under way', fields);
       case 'turn_ended':
         return log.info('turn ended', fields);
       case 'limited':

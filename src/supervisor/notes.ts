@@ -54,6 +54,8 @@ export type Note =
       readonly outcome: string;
       readonly tookMs: number;
     }
+  /** A message was given to a turn under way; `outcome` is the agent's word. */
+  | { readonly type: 'steered'; readonly agent: string; readonly turnId: string; readonly eventId: EventId; readonly outcome: string }
   | { readonly type: 'gave_up'; readonly agent: string; readonly turnId: string; readonly eventIds: readonly EventId[]; readonly reason: string };
 
 export type Observer = (note: Note) => void;

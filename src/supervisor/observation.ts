@@ -4,13 +4,14 @@
  *
  * Never: waits, throws, or changes what it watches. Permission requests and their answers are told by their desk.
  */
+import type { Manifest } from '../../compiler/index.ts';
 import { secretValues } from '../acp/index.ts';
 import type { LineTap, PromptOutcome, SessionRefused } from '../acp/index.ts';
 import type { AgentLink } from '../broker/index.ts';
 import { later } from '../model/index.ts';
 import type { ChannelId, Clock } from '../model/index.ts';
 import {
-  agentInitialized, lineFrame, promptDelivered, secretFilter, sessionConfigured, sessionResolved, turnCompleted, turnFailed, turnLiveness,
+  agentInitialized, lineFrame, promptDelivered, promptSteered, secretFilter, sessionConfigured, sessionResolved, turnCompleted, turnFailed, turnLiveness,
   turnStarted,
 } from '../observer/index.ts';
 import type { Delivery, SecretFilter, Told, TurnFailure } from '../observer/index.ts';
@@ -30,6 +31,8 @@ export interface ObservationOptions {
 export interface TurnWatch {
   resolved(sessionId: string, isNew: boolean): void;
   delivering(delivery: Delivery): void;
+  /** The agent took a message into the turn; `contextManifest` is that of all it was given. */
+  steered(contextManifest: Manifest): void;
   ended(outcome: PromptOutcome): void;
   refused(refusal: SessionRefused): void;
   /** Tells the end of `turn`, whatever it is, once it has settled; a rejection is told as a failure and passed on. */
@@ -139,6 +142,7 @@ export class Observation {
         tell(sessionResolved(sessionId, isNew));
       },
       delivering: (delivery) => { tell(promptDelivered(delivery)); },
+      steered: (contextManifest) => { tell(promptSteered(contextManifest)); },
       ended: (outcome) => { fail(failureOf(outcome)); },
       refused: (refusal) => { fail(refusalOf(refusal)); },
       async through(turn) {

@@ -7,6 +7,7 @@ import type { Pubkey } from '../model/index.ts';
 import { mentionsOf } from '../nostr/index.ts';
 import type { ChannelFacts, ProfileFacts } from './directory.ts';
 import { pubkeysIn } from './directory.ts';
+import { MAX_BATCH } from './inbox/entry.ts';
 import type { Batch, Entry } from './inbox/entry.ts';
 
 export interface TurnFacts {
@@ -18,7 +19,7 @@ export interface TurnFacts {
 }
 
 export interface StandingTexts {
-  readonly base: string;
+  readonly base?: string;
   readonly system?: string;
   readonly teamInstructions?: string;
 }
@@ -26,14 +27,15 @@ export interface StandingTexts {
 export function turnInput(batch: Batch, facts: TurnFacts, standing: StandingTexts, standingRole: StandingRole): TurnInput {
   // A turn that was cut short comes back as such, and is its own instruction again.
   const events = batch.entries.map(triggered);
-  const cut = batch.entries.filter((entry) => entry.interrupted);
+  const { mode = 'steer', entries: merged = [] } = batch.merged ?? {};
+  const cut = [...merged, ...batch.entries.filter((entry) => entry.interrupted)].slice(0, MAX_BATCH);
   const profiles = profilesOf(facts.profiles);
   return {
     v: 1,
     channelId: batch.channelId,
     ...(facts.channel === undefined ? {} : { channel: facts.channel }),
     events,
-    ...(cut.length > 0 ? { interrupted: { mode: 'steer', events: cut.map(triggered) } } : {}),
+    ...(cut.length > 0 ? { interrupted: { mode, events: cut.map(triggered) } } : {}),
     ...(facts.history === undefined ? {} : { history: facts.history }),
     ...(facts.historyDelivered ? { historyDelivered: true } : {}),
     ...(Object.keys(profiles).length > 0 ? { profiles } : {}),

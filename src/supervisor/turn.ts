@@ -11,7 +11,9 @@ import type { AgentOptions } from './agent-options.ts';
 import type { Directory } from './directory.ts';
 import { gatherFacts } from './facts.ts';
 import type { Flight } from './flight.ts';
-import type { Ending } from './inbox/machine.ts';
+import { entriesOf } from './inbox/entry.ts';
+import type { Batch } from './inbox/entry.ts';
+import type { Apart, Ending } from './inbox/machine.ts';
 import { tellMetric } from './metrics.ts';
 import type { ModelChoices } from './models.ts';
 import type { TurnWatch } from './observation.ts';
@@ -25,6 +27,8 @@ import type { SessionMemory } from './sessions/memory.ts';
 import { openSession } from './sessions/opening.ts';
 import { typingPlace } from './signals.ts';
 import { speak } from './speak.ts';
+import { settleGiven } from './steering/settle-given.ts';
+import type { Speech } from './steering/settle-given.ts';
 import { turnInput } from './turn-input.ts';
 
 export interface TurnWork {
@@ -49,6 +53,8 @@ export interface TurnWork {
 /** `ending` is absent when a stop came before it was known whether the turn had been answered. */
 export interface TurnReport {
   readonly ending?: Ending;
+  /** Of messages that it was given after its prompt and did not answer. */
+  readonly apart?: Apart;
   readonly outcome: string;
   readonly published: readonly EventId[];
   /** What it showed of the provider of the agent's model. */
@@ -106,17 +112,20 @@ async function prompt(
     hardTimeoutMs: options.hardTimeoutMs,
     onSent: () => {
       sent = true;
+      flight.steers.sent(manifest, (given) => watch?.steered(given));
       options.tape?.sent({ turnId: batch.turnId, input, output });
       options.observe({
         type: 'turn_started', agent: options.name, turnId: batch.turnId, channelId: batch.channelId,
-        eventIds: batch.entries.map((entry) => entry.eventId), pid: process.pid, session: origin,
+        eventIds: entriesOf(batch).map((entry) => entry.eventId), pid: process.pid, session: origin,
         envelopeBytes: Buffer.byteLength(envelope), manifestHash: manifest.hash,
-        interrupted: batch.entries.some((entry) => entry.interrupted),
+        interrupted: entriesOf(batch).some((entry) => entry.interrupted),
       });
     },
   })));
+  await flight.steers.over();
   const { usage } = outcome.seen;
-  if (usage !== undefined) memory.count(batch.lane, session, usage.turnSeq, () => { tellMetric({ options, batch, sessionId, outcome, manifest }); });
+  const given = flight.steers.manifest ?? manifest;
+  if (usage !== undefined) memory.count(batch.lane, session, usage.turnSeq, () => { tellMetric({ options, batch, sessionId, outcome, manifest: given }); });
   return { session, input, outcome, sent };
 }
 
@@ -124,17 +133,35 @@ async function conclude(work: TurnWork, prompted: Prompted): Promise<TurnReport>
   const { options, flight: { batch, slot, life }, signal } = work;
   const { input, outcome } = prompted;
   if (work.flight.isDropped) return drop(work, prompted);
-  await dispose(work.flight, processFate(outcome));
+  await dispose(work.flight, fateOf(work.flight, outcome));
   const published = await decidedPublication(options.link, batch, options.clock, signal);
   if (published === undefined) return { outcome: outcome.status, published: [] };
   const { ending, keepSession } = settle(outcome, published.length > 0, options.login);
+  const { apart, speech } = settleGiven(work.flight.steers.given, { outcome, published: published.length, ending });
   if (outcome.status === 'ended') slot.ranWell(life);
   const word = outcome.status === 'ended' ? outcome.stopReason : outcome.status;
   // The owner may have said so while it was looked for what was published.
-  const isSaid = published.length > 0 || isDropped(work.flight);
-  const spoken = isSaid ? published : await speak({ options, batch, input, outcome, signal });
-  leaveSession(work, prompted, keepSession, spoken ?? []);
-  return spoken === undefined ? { outcome: word, published: [] } : { ending, outcome: word, published: spoken };
+  const isSaid = (published.length > 0 && speech === undefined) || isDropped(work.flight);
+  const spoken = isSaid ? [] : await speak({ options, signal, ...(speech === undefined ? { batch, input, outcome } : speechOf(batch, outcome, speech)) });
+  const all = [...published, ...(spoken ?? [])];
+  leaveSession(work, prompted, keepSession || survives(work.flight, outcome), all);
+  return spoken === undefined ? { outcome: word, published } : { ending, ...(apart && { apart }), outcome: word, published: all };
+}
+
+/** The answer to what came meanwhile, in its place. */
+function speechOf(batch: Batch, outcome: PromptOutcome, { entry, input, text }: Speech): Pick<Parameters<typeof speak>[0], 'batch' | 'input' | 'outcome'> {
+  return { batch: { ...batch, entries: [entry] }, input, outcome: { ...outcome, seen: { ...outcome.seen, text } } };
+}
+
+/** An agent that has heeded the cancel goes on with the turn that takes its messages up, in the same session. */
+function survives({ isMerged, steers }: Flight, outcome: PromptOutcome): boolean {
+  return isMerged && outcome.status === 'cancelled' && outcome.processAlive && !steers.isDoubtful;
+}
+
+/** What may still act on a message that is given to another turn goes. */
+function fateOf(flight: Flight, outcome: PromptOutcome): ProcessFate {
+  const fate = survives(flight, outcome) ? 'kept' : processFate(outcome);
+  return fate === 'kept' && flight.steers.isDoubtful ? 'retired' : fate;
 }
 
 /** The owner wants it no more: nothing is said in its name, and what it has published is only told. */
@@ -149,11 +176,12 @@ async function drop(work: TurnWork, prompted: Prompted): Promise<TurnReport> {
 }
 
 function leaveSession({ options, memory, flight, signal }: TurnWork, { session, input, outcome, sent }: Prompted, isKept: boolean, published: readonly EventId[]): void {
-  const { batch, life, isLast } = flight;
+  const { batch, life, isLast, steers } = flight;
   // Its ids are those of events that we have fetched.
   const shown = (input.history?.messages ?? []).map(({ eventId }) => asEventId(eventId)).filter((id) => id !== undefined);
   afterTurn({
-    life, memory, batch, session, outcome, sent, isKept, isLast, isStopping: signal.aborted, known: [...shown, ...published],
+    life, memory, batch, session, outcome, sent, isKept, isLast: isLast || steers.isDoubtful, isStopping: signal.aborted,
+    known: [...shown, ...published, ...[...(batch.merged?.entries ?? []), ...steers.given.map(({ entry }) => entry)].map(({ eventId }) => eventId)],
     maxTurns: options.sessionTurns, now: options.steadyClock.now(),
   });
 }

@@ -44,6 +44,7 @@ function bench({
         void reply({ outcome: 'cancelled' });
       },
       onPromptAnswered: (sessionId) => told.push(`answered ${sessionId}`),
+      onSteerAnswered: (sessionId) => told.push(`steered ${sessionId}`),
       onPromptSent: (sessionId) => told.push(`sent ${sessionId}`),
       onBroken: (detail) => told.push(`broken ${detail}`),
       ...overrides,

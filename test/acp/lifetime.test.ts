@@ -5,8 +5,7 @@ import { describe, expect, it } from 'vitest';
 import type { ProcessEnd } from '../../src/acp/index.ts';
 import { Lifetime } from '../../src/acp/lifetime.ts';
 import type { ProcessGroup } from '../../src/acp/group.ts';
-import { settleable } from '../../src/acp/waiting.ts';
-import { milliseconds, silentLog } from '../../src/model/index.ts';
+import { milliseconds, settleable, silentLog } from '../../src/model/index.ts';
 
 function bench() {
   const told: string[] = [];

@@ -30,7 +30,7 @@ describe('a config', () => {
     expect(adapter.name).toBe('scripted');
     expect(agent).toEqual({
       name: 'helper', pubkey: AGENT, owner: OWNER, args: [], cwd: directory, env: {}, respondTo: 'owner-only', allowlist: [],
-      subscribe: 'mentions', processes: 1, lazyStart: false, session: 'channel', sessionTurns: 0, sessionIdleMs: 3_600_000, maxSessions: 256, wished: {}, gatherMs: 200, idleTimeoutMs: 900_000,
+      subscribe: 'mentions', processes: 1, lazyStart: false, session: 'channel', sessionTurns: 0, sessionIdleMs: 3_600_000, maxSessions: 256, wished: {}, gatherMs: 200, midTurn: 'steer', idleTimeoutMs: 900_000,
       hardTimeoutMs: 7_200_000, permission: 'reject', askTimeoutMs: 300_000, observe: 'on', livenessMs: 10_000, presence: true, typing: true, operatorSession: 'kept', mcp: true, manageAgents: true,
     });
   });
@@ -65,6 +65,7 @@ agents:
     mode: read-only
     effort: high
     gather: 0
+    mid-turn: owner-interrupt
     idle-timeout: 90s
     hard-timeout: 7d
     permission: ask
@@ -98,7 +99,7 @@ agents:
       env: { LANG: 'C.UTF-8', EMPTY: '', PUBKEY: OWNER_NPUB },
       respondTo: 'allowlist', allowlist: [OWNER], subscribe: 'all', channels: [CHANNEL], processes: 32, lazyStart: true, idleSleepMs: 900_000, session: 'thread',
       sessionTurns: 40, sessionIdleMs: 0, maxSessions: 8, wished: { model: 'large', mode: 'read-only', effort: 'high' },
-      gatherMs: 0, idleTimeoutMs: 90_000, hardTimeoutMs: 604_800_000, permission: 'ask', askTimeoutMs: 20_000, observe: 'off', livenessMs: 60_000, presence: false, typing: false,
+      gatherMs: 0, midTurn: 'owner-interrupt', idleTimeoutMs: 90_000, hardTimeoutMs: 604_800_000, permission: 'ask', askTimeoutMs: 20_000, observe: 'off', livenessMs: 60_000, presence: false, typing: false,
       canaryMs: 300_000, heartbeat: { everyMs: 1_800_000, prompt: 'Look around.' }, initialPrompt: { prompt: 'Read.\n', when: 'once' }, operatorSession: 'fresh', mcp: false, manageAgents: false,
       instructions: 'Be brief.\n🐝\n',
     });

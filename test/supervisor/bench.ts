@@ -2,7 +2,7 @@
  * One agent's driver with everything real but the relay: its slots, agent processes that play scripts, SQLite. Time
  * stands still until a test pushes it, but for the short waits in which a process is seen to be gone.
  */
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, vi } from 'vitest';
 import { scriptedModule, USAGE_BY_LOOKING } from '../../adapters/index.ts';
@@ -26,7 +26,7 @@ import { agent, channel, owner } from './people.ts';
 /** `link` and `store` are those of an earlier bench, for a new start on what it left. */
 export interface BenchOptions extends Partial<Pick<
   AgentOptions,
-  'session' | 'processes' | 'gatherMs' | 'observation' | 'signals' | 'rest' | 'operator' | 'permission' | 'idleTimeoutMs' | 'log' | 'dialect' | 'login' | 'instructions' | 'wished' | 'sessionTurns' | 'sessionIdleMs' | 'maxSessions'
+  'session' | 'processes' | 'gatherMs' | 'midTurn' | 'observation' | 'signals' | 'rest' | 'operator' | 'permission' | 'idleTimeoutMs' | 'log' | 'dialect' | 'login' | 'instructions' | 'wished' | 'sessionTurns' | 'sessionIdleMs' | 'maxSessions'
 >> {
   /** Of an earlier bench: what its processes have written is there. */
   readonly directory?: string;
@@ -82,7 +82,7 @@ export class Bench {
     mkdirSync(join(this.directory, 'gates'), { recursive: true });
     this.play(script);
     this.agent = new Agent({
-      name: 'helper', version: '0.0.0', session: 'channel', gatherMs: 0, idleTimeoutMs: IDLE_MS, hardTimeoutMs: HARD_MS, processes: 1,
+      name: 'helper', version: '0.0.0', session: 'channel', gatherMs: 0, midTurn: 'queue', idleTimeoutMs: IDLE_MS, hardTimeoutMs: HARD_MS, processes: 1,
       sessionTurns: 0, sessionIdleMs: 0, maxSessions: 256, wished: {},
       gate: { agent: agent.pubkey, owner: owner.pubkey, respondTo: 'anyone', allowlist: new Set(), subscribe: 'mentions' },
       cwd: this.directory, dialect: { standing: 'capability', usage: USAGE_BY_LOOKING }, permission: { policy: 'reject', askMs: 300_000 }, ownAgents: new Map(), ...more,
@@ -100,6 +100,11 @@ export class Bench {
   /** What processes that start from now on play. */
   play(script: Script): void {
     writeFileSync(join(this.directory, 'script.json'), JSON.stringify({ v: 1, gates: 'gates', ...script }));
+  }
+
+  /** Whether a script has left that mark. */
+  isMarked(name: string): boolean {
+    return existsSync(join(this.directory, 'gates', name));
   }
 
   openGate(name: string): void {

@@ -17,7 +17,7 @@ export function tellStream({ settings, steps }: StreamFixture, events: Events): 
       events.tell(step.event);
       if (step.author.owner !== undefined) book.introduce(step.author.owner);
     }
-    if (step.do === 'finish') book.words.tell(endingText(step.ending));
+    if (step.do === 'finish') for (const ending of endingsOf(step)) book.words.tell(endingText(ending));
   }
 }
 
@@ -49,7 +49,15 @@ function scrubStep(step: StreamStep, events: Events): StreamStep {
       };
     }
     case 'finish':
-      return { ...step, ending: scrubEnding(step.ending, (text) => book.text(text)) };
+      return {
+        ...step, ending: scrubEnding(step.ending, (text) => book.text(text)),
+        ...(step.apart && {
+          apart: { eventIds: step.apart.eventIds.map((id) => book.eventId(id)), ending: scrubEnding(step.apart.ending, (text) => book.text(text)) },
+        }),
+      };
+    case 'steer':
+    case 'steered':
+      return { ...step, eventId: book.eventId(step.eventId) };
     case 'leave':
     case 'cancel':
       return { ...step, channelId: book.channel(step.channelId) };
@@ -72,20 +80,28 @@ function scrubSighting(seen: Sighting, { book }: Events): Sighting {
     case 'refused':
     case 'known':
     case 'command':
+    case 'offer':
+    case 'given':
       return { ...seen, eventId: book.eventId(seen.eventId) };
     case 'turn':
       return {
         ...seen, lane: lane(seen.lane), channelId: book.channel(seen.channelId), eventIds: seen.eventIds.map((id) => book.eventId(id)),
+        ...(seen.merged && { merged: { ...seen.merged, eventIds: seen.merged.eventIds.map((id) => book.eventId(id)) } }),
       };
     case 'done':
     case 'again':
     case 'dead':
       return { ...seen, eventIds: seen.eventIds.map((id) => book.eventId(id)) };
     case 'cut_short':
+    case 'interrupt':
       return seen;
     default:
       return unreachable(seen);
   }
+}
+
+function endingsOf({ ending, apart }: Extract<StreamStep, { readonly do: 'finish' }>): readonly (typeof ending)[] {
+  return apart === undefined ? [ending] : [ending, apart.ending];
 }
 
 /** Outcomes aside: a retry that is given up quotes what was replaced. */

@@ -22,8 +22,15 @@ export interface Entry {
   /** True once a turn was cut short with the entry in it: the next turn says so. */
   readonly interrupted: boolean;
   readonly notBeforeMs: Milliseconds;
+  /**
+   * Its turn was cut short for the messages behind it, whose turn carries its work on (`steer`) or drops it
+   * (`interrupt`); or it is such a message (`joins`). Forgotten at a restart: then each has a turn of its own.
+   */
+  readonly merge?: MergeMode | 'joins' | undefined;
   readonly event: UnverifiedEvent;
 }
+
+export type MergeMode = 'steer' | 'interrupt';
 
 /** A turn as it leaves the inbox: entries of one lane, one author, one destination, oldest first. */
 export interface Batch {
@@ -31,6 +38,13 @@ export interface Batch {
   readonly lane: string;
   readonly channelId: ChannelId;
   readonly entries: readonly [Entry, ...Entry[]];
+  /** Messages of the turn that was cut short for this one, by whomever: evidence beside the instruction, and answered with it. */
+  readonly merged?: { readonly mode: MergeMode; readonly entries: readonly [Entry, ...Entry[]] };
+}
+
+/** Every message that a turn answers when it begins. */
+export function entriesOf({ merged, entries }: Pick<Batch, 'merged' | 'entries'>): readonly Entry[] {
+  return merged === undefined ? entries : [...merged.entries, ...entries];
 }
 
 export interface InboxSettings {
@@ -40,7 +54,7 @@ export interface InboxSettings {
 
 /** Events of one channel that wait; beyond it the oldest is dropped (Buzz's own bound). */
 export const MAX_PENDING = 500;
-/** Events of one turn (turn input v1 takes 1..50). */
+/** Events of one turn, and those of the turn that was cut short for it (turn input v1 takes 1..50 of each). */
 export const MAX_BATCH = 50;
 /** Failed turns before an event is dead-lettered (Buzz's own bound). */
 export const MAX_ATTEMPTS = 10;

@@ -13,84 +13,33 @@
  * `cancelled` (the owner wants a channel's turns no more): dispatched → done, and its turn is cut short. `commanded` (an
  * owner's command): a row that is done from the beginning. Neither touches what waits.
  *
- * Which entries a turn takes, and when, is `ready.ts`.
+ * Which entries a turn takes, and when, is `ready.ts`; what comes while a turn is in flight is `mid-turn.ts`, and what the
+ * end of a turn makes of its entries `ending.ts`.
  */
-import { later, unreachable } from '../../model/index.ts';
-import type { ChannelId, EventId, Milliseconds } from '../../model/index.ts';
-import { limitRetryDelayMs, MAX_ATTEMPTS, retryDelayMs } from './entry.ts';
+import { unreachable } from '../../model/index.ts';
+import type { ChannelId, Milliseconds } from '../../model/index.ts';
+import { endOf, queueAfter, saveAll } from './ending.ts';
 import type { Batch, Entry } from './entry.ts';
-import { arrival, headBatch, readyAt, takeable } from './ready.ts';
-import { enqueue, holds, overflowing, withLane, without } from './state.ts';
-import type { InboxState, Lane } from './state.ts';
+import { join, steered, steering } from './mid-turn.ts';
+import { arrival, headOf, readyAt, takeable } from './ready.ts';
+import { enqueue, flying, holds, overflowing, withLane, without } from './state.ts';
+import type { InboxState } from './state.ts';
+import type { Ending, InboxCommand, InboxInput, InboxStep, MidTurn } from './step.ts';
 
-/** How a turn ended, as far as its events are concerned. `reason` is for people and the row; never a payload. */
-export type Ending =
-  | { readonly how: 'done'; readonly outcome: string }
-  /**
-   * To be prompted again. A `failure` counts and waits, a `restart` counts, a `stop` of ours does neither. A `limit` of the
-   * model's provider counts and waits long, where it said so as long as it asked for.
-   */
-  | {
-      readonly how: 'again';
-      readonly reason: string;
-      readonly interrupted: boolean;
-      readonly cause: 'failure' | 'limit' | 'restart' | 'stop';
-      /** Of a limit. */
-      readonly retryAfterMs?: number;
-    }
-  /** Never to be prompted again, which is told in the thread. */
-  | { readonly how: 'dead'; readonly reason: string };
-
-export type InboxInput =
-  | { readonly type: 'accepted'; readonly entry: Entry }
-  /** From the store at start: what waited, in arrival order, and the turns that were in flight, with those `answered`. */
-  | {
-      readonly type: 'restored';
-      readonly queued: readonly Entry[];
-      readonly stranded: readonly Batch[];
-      readonly answered: ReadonlySet<string>;
-    }
-  /** A process is free: hand out the oldest turn that is ready. */
-  | { readonly type: 'take'; readonly turnId: string }
-  | { readonly type: 'finished'; readonly turnId: string; readonly ending: Ending; readonly jitter: number }
-  /** The agent is no longer in the channel. */
-  | { readonly type: 'left'; readonly channelId: ChannelId }
-  /** The owner wants the turns under way in the channel no more. */
-  | { readonly type: 'cancelled'; readonly channelId: ChannelId; readonly outcome: string }
-  /** A message that is a command and was never to be prompted. */
-  | { readonly type: 'commanded'; readonly entry: Entry; readonly outcome: string };
-
-/** A change of one row. `insert` for an event the store does not have yet. */
-export type Save =
-  | { readonly change: 'insert'; readonly entry: Entry }
-  /** The same, done at once. */
-  | { readonly change: 'consumed'; readonly entry: Entry; readonly outcome: string }
-  | { readonly change: 'dispatched'; readonly eventId: EventId; readonly turnId: string }
-  | { readonly change: 'queued'; readonly entry: Entry; readonly outcome: string }
-  | { readonly change: 'done'; readonly eventId: EventId; readonly outcome: string }
-  | { readonly change: 'dead'; readonly eventId: EventId; readonly outcome: string };
-
-export type InboxCommand =
-  | { readonly type: 'save'; readonly save: Save }
-  | { readonly type: 'dispatch'; readonly batch: Batch }
-  /** End the turn under way: nobody wants its answer any more. `gently` where the agent goes on in the channel. */
-  | { readonly type: 'cut_short'; readonly turnId: string; readonly gently: boolean }
-  /** Tell the thread that these will not be answered. */
-  | { readonly type: 'give_up'; readonly batch: Batch; readonly reason: string };
-
-export interface InboxStep {
-  readonly state: InboxState;
-  readonly commands: readonly InboxCommand[];
-}
+export type { Apart, Ending, InboxCommand, InboxInput, InboxStep, Save } from './step.ts';
 
 export function stepInbox(state: InboxState, input: InboxInput, now: Milliseconds): InboxStep {
   switch (input.type) {
     case 'accepted':
-      return accept(state, input.entry);
+      return accept(state, input.entry, input.midTurn);
     case 'restored':
       return restore(state, input, now);
     case 'take':
       return take(state, input.turnId, now);
+    case 'steering':
+      return steering(state, input);
+    case 'steered':
+      return steered(state, input);
     case 'finished':
       return finish(state, input, now);
     case 'left':
@@ -104,28 +53,33 @@ export function stepInbox(state: InboxState, input: InboxInput, now: Millisecond
   }
 }
 
-function accept(state: InboxState, entry: Entry): InboxStep {
+function accept(state: InboxState, entry: Entry, midTurn: MidTurn | undefined): InboxStep {
   if (holds(state.lanes.get(entry.lane), entry.eventId)) return { state, commands: [] };
   const next = enqueue(state, entry);
   const commands: InboxCommand[] = [{ type: 'save', save: { change: 'insert', entry } }];
   const oldest = overflowing(next, entry.channelId);
-  if (oldest === undefined) return { state: next, commands };
-  commands.push({ type: 'save', save: { change: 'dead', eventId: oldest.eventId, outcome: 'overflow' } });
-  return { state: without(next, oldest), commands };
+  if (oldest !== undefined) commands.push({ type: 'save', save: { change: 'dead', eventId: oldest.eventId, outcome: 'overflow' } });
+  const joined = join(oldest === undefined ? next : without(next, oldest), entry, midTurn);
+  return { state: joined.state, commands: [...commands, ...joined.commands] };
 }
 
 function take(state: InboxState, turnId: string, now: Milliseconds): InboxStep {
-  const ready = takeable(state).filter(([, lane]) => readyAt(headBatch(lane.queue), lane.queue, state.settings) <= now);
+  const ready = takeable(state).filter(([, lane]) => readyAt(lane.queue, state.settings) <= now);
   const oldest = ready.reduce<(typeof ready)[number] | undefined>(
     (best, one) => (best !== undefined && arrival(best[1]) <= arrival(one[1]) ? best : one),
     undefined,
   );
   if (oldest === undefined) return { state, commands: [] };
   const [key, lane] = oldest;
-  const taken = headBatch(lane.queue);
-  const [first, ...rest] = [...taken].sort((a, b) => a.event.created_at - b.event.created_at);
+  const head = headOf(lane.queue);
+  const [first, ...rest] = byStamp(head.entries);
+  const [cut, ...others] = byStamp(head.merged);
   if (first === undefined) return { state, commands: [] };
-  const batch: Batch = { turnId, lane: key, channelId: first.channelId, entries: [first, ...rest] };
+  const mode = cut?.merge === 'interrupt' ? 'interrupt' : 'steer';
+  const batch: Batch = {
+    turnId, lane: key, channelId: first.channelId, entries: [first, ...rest], ...(cut && { merged: { mode, entries: [cut, ...others] } }),
+  };
+  const taken = [...head.merged, ...head.entries];
   return {
     state: withLane(state, key, { queue: lane.queue.slice(taken.length), inFlight: batch }),
     commands: [
@@ -135,23 +89,23 @@ function take(state: InboxState, turnId: string, now: Milliseconds): InboxStep {
   };
 }
 
+/** As they were written, whenever they came. */
+function byStamp(entries: readonly Entry[]): readonly Entry[] {
+  return [...entries].sort((a, b) => a.event.created_at - b.event.created_at);
+}
+
 function finish(state: InboxState, input: Extract<InboxInput, { type: 'finished' }>, now: Milliseconds): InboxStep {
   const lane = [...state.lanes.values()].find((one) => one.inFlight?.turnId === input.turnId);
   const batch = lane?.inFlight;
   if (lane === undefined || batch === undefined) return { state, commands: [] };
-  const rest = withLane(state, batch.lane, { queue: lane.queue });
-  const { ending } = input;
-  if (lane.decided === true) return { state: rest, commands: [] };
-  switch (ending.how) {
-    case 'done':
-      return { state: rest, commands: saveAll(batch.entries, 'done', ending.outcome) };
-    case 'dead':
-      return { state: rest, commands: bury(batch, ending.reason) };
-    case 'again':
-      return again(state, lane, batch, { ending, now, jitter: input.jitter });
-    default:
-      return unreachable(ending);
-  }
+  if (lane.decided === true) return { state: withLane(state, batch.lane, { queue: lane.queue }), commands: [] };
+  const { jitter, ending, apart } = input;
+  const others = new Set(apart?.eventIds);
+  const entries = flying(lane);
+  const turn = endOf(batch, entries.filter(({ eventId }) => !others.has(eventId)), { ending, now, jitter });
+  const given = apart && endOf(batch, entries.filter(({ eventId }) => others.has(eventId)), { ending: apart.ending, now, jitter });
+  const queue = queueAfter(lane, ending, turn.back, given?.back ?? []);
+  return { state: withLane(state, batch.lane, { queue }), commands: [...turn.commands, ...(given?.commands ?? [])] };
 }
 
 /** Turns that were in flight when the supervisor stopped end now: answered, or as a failure that need not wait. */
@@ -160,62 +114,17 @@ function restore(state: InboxState, input: Extract<InboxInput, { type: 'restored
   let next = input.queued.reduce(enqueue, state);
   for (const batch of input.stranded) {
     const lane = next.lanes.get(batch.lane) ?? { queue: [] };
-    const ending: Ending = input.answered.has(batch.turnId)
-      ? { how: 'done', outcome: 'answered before the restart' }
-      : { how: 'again', reason: 'the supervisor stopped in mid-turn', interrupted: true, cause: 'restart' };
-    const flying = withLane(next, batch.lane, { ...lane, inFlight: batch });
-    const step = finish(flying, { type: 'finished', turnId: batch.turnId, ending, jitter: 0 }, now);
+    const ending: Ending = input.answered.has(batch.turnId) ? { how: 'done', outcome: 'answered before the restart' } : STRANDED;
+    const eventIds = batch.entries.map(({ eventId }) => eventId).filter((eventId) => input.unanswered?.has(eventId));
+    const aloft = withLane(next, batch.lane, { ...lane, inFlight: batch });
+    const step = finish(aloft, { type: 'finished', turnId: batch.turnId, ending, jitter: 0, apart: { eventIds, ending: STRANDED } }, now);
     next = step.state;
     commands.push(...step.commands);
   }
   return { state: next, commands };
 }
 
-interface Again {
-  readonly ending: Extract<Ending, { how: 'again' }>;
-  readonly now: Milliseconds;
-  readonly jitter: number;
-}
-
-/** Back to the front of the lane: what failed is older than what waits, and order is kept. */
-function again(state: InboxState, lane: Lane, batch: Batch, { ending, now, jitter }: Again): InboxStep {
-  const attempts = Math.max(...batch.entries.map((entry) => entry.attempts)) + (ending.cause === 'stop' ? 0 : 1);
-  if (attempts > MAX_ATTEMPTS) {
-    const reason = `gave up after ${MAX_ATTEMPTS} retries: ${ending.reason}`;
-    return { state: withLane(state, batch.lane, { queue: lane.queue }), commands: bury(batch, reason) };
-  }
-  const notBeforeMs = later(now, waitMs(ending, attempts, jitter));
-  const back = batch.entries.map((entry): Entry => ({
-    ...entry, attempts, notBeforeMs, interrupted: entry.interrupted || ending.interrupted,
-  }));
-  back.sort((a, b) => a.receivedAtMs - b.receivedAtMs);
-  return {
-    state: withLane(state, batch.lane, { queue: [...back, ...lane.queue] }),
-    commands: back.map((entry) => ({ type: 'save', save: { change: 'queued', entry, outcome: ending.reason } })),
-  };
-}
-
-function waitMs(ending: Again['ending'], attempts: number, jitter: number): number {
-  switch (ending.cause) {
-    case 'failure':
-      return retryDelayMs(attempts, jitter);
-    case 'limit':
-      return limitRetryDelayMs(attempts, jitter, ending.retryAfterMs);
-    case 'restart':
-    case 'stop':
-      return 0;
-    default:
-      return unreachable(ending.cause);
-  }
-}
-
-function bury(batch: Batch, reason: string): readonly InboxCommand[] {
-  return [...saveAll(batch.entries, 'dead', reason), { type: 'give_up', batch, reason }];
-}
-
-function saveAll(entries: readonly Entry[], change: 'done' | 'dead', outcome: string): readonly InboxCommand[] {
-  return entries.map(({ eventId }) => ({ type: 'save', save: { change, eventId, outcome } }));
-}
+const STRANDED: Ending = { how: 'again', reason: 'the supervisor stopped in mid-turn', interrupted: true, cause: 'restart' };
 
 const LEFT = 'left the channel';
 
@@ -224,13 +133,13 @@ function leave(state: InboxState, channelId: ChannelId): InboxStep {
   let next = state;
   for (const [key, lane] of state.lanes) {
     const gone = lane.queue.filter((entry) => entry.channelId === channelId);
-    const flying = lane.inFlight?.channelId === channelId && lane.decided !== true ? lane.inFlight : undefined;
-    if (gone.length === 0 && flying === undefined) continue;
+    const turn = lane.inFlight?.channelId === channelId && lane.decided !== true ? lane.inFlight : undefined;
+    if (gone.length === 0 && turn === undefined) continue;
     commands.push(...saveAll(gone, 'dead', LEFT));
     // Dead from now on and not from the end of the turn: a crash between the two must not bring them back.
-    if (flying !== undefined) commands.push(...saveAll(flying.entries, 'dead', LEFT), { type: 'cut_short', turnId: flying.turnId, gently: false });
+    if (turn !== undefined) commands.push(...saveAll(flying(lane), 'dead', LEFT), { type: 'cut_short', turnId: turn.turnId, gently: false });
     const queue = lane.queue.filter((entry) => entry.channelId !== channelId);
-    next = withLane(next, key, flying === undefined ? { ...lane, queue } : { ...lane, queue, decided: true });
+    next = withLane(next, key, turn === undefined ? { ...lane, queue } : { ...lane, queue, decided: true });
   }
   return { state: next, commands };
 }
@@ -240,9 +149,9 @@ function cancel(state: InboxState, { channelId, outcome }: Extract<InboxInput, {
   const commands: InboxCommand[] = [];
   let next = state;
   for (const [key, lane] of state.lanes) {
-    const flying = lane.inFlight;
-    if (flying?.channelId !== channelId || lane.decided === true) continue;
-    commands.push(...saveAll(flying.entries, 'done', outcome), { type: 'cut_short', turnId: flying.turnId, gently: true });
+    const turn = lane.inFlight;
+    if (turn?.channelId !== channelId || lane.decided === true) continue;
+    commands.push(...saveAll(flying(lane), 'done', outcome), { type: 'cut_short', turnId: turn.turnId, gently: true });
     next = withLane(next, key, { ...lane, decided: true });
   }
   return { state: next, commands };

@@ -3,6 +3,7 @@
  *
  * Coalescing (compiler spec, "Queue dispatch is the authority boundary"): a turn takes contiguous entries at the head of
  * a lane with the same signing author and the same destination. One turn in flight a lane; oldest first across lanes.
+ * Before them may stand the messages of a turn that was cut short for them: they go with it, as evidence.
  */
 import { later } from '../../model/index.ts';
 import type { Milliseconds } from '../../model/index.ts';
@@ -12,15 +13,29 @@ import type { InboxState, Lane } from './state.ts';
 
 /** When `take` may find something it does not find now: the earliest gather or back-off to pass; undefined for never. */
 export function nextReadyAt(state: InboxState): Milliseconds | undefined {
-  const times = takeable(state).map(([, lane]) => readyAt(headBatch(lane.queue), lane.queue, state.settings));
+  const times = takeable(state).map(([, lane]) => readyAt(lane.queue, state.settings));
   return times.length === 0 ? undefined : times.reduce((least, time) => (time < least ? time : least));
 }
 
+/** What the next turn of a lane is made of. */
+export interface Head {
+  /** Of the turn that was cut short for `entries`; mostly none. */
+  readonly merged: readonly Entry[];
+  readonly entries: readonly Entry[];
+}
+
+/** A turn that was cut short for messages that are not there any more comes back by itself. */
+export function headOf(queue: readonly Entry[]): Head {
+  const end = queue.findIndex(({ merge }) => merge !== 'steer' && merge !== 'interrupt');
+  if (end > 0 && end <= MAX_BATCH && queue[end]?.merge === 'joins') return { merged: queue.slice(0, end), entries: run(queue.slice(end)) };
+  return { merged: [], entries: run(queue) };
+}
+
 /**
- * The longest run at the head of a lane with one author and one destination. A turn that was cut short comes back by
- * itself: each message is the instruction of a turn, and none is only a part of another's ambient context.
+ * The longest run at the head with one author and one destination. A turn that failed comes back by itself: each
+ * message is the instruction of a turn, and none is only a part of another's ambient context.
  */
-export function headBatch(queue: readonly Entry[]): readonly Entry[] {
+function run(queue: readonly Entry[]): readonly Entry[] {
   const [head] = queue;
   if (head === undefined) return [];
   const end = queue.findIndex((entry) =>
@@ -29,15 +44,17 @@ export function headBatch(queue: readonly Entry[]): readonly Entry[] {
 }
 
 /**
- * When a head batch may become a turn. Only a thread can gather: a top-level message is its own destination, so
- * nothing can join it and waiting would only cost. A batch that something else follows, or that is full, is complete.
+ * When the head of a queue may become a turn. Only a thread can gather: a top-level message is its own destination, so
+ * nothing can join it and waiting would only cost. A head that something else follows, or that is full, is complete;
+ * what a turn was cut short for has waited already.
  */
-export function readyAt(batch: readonly Entry[], queue: readonly Entry[], settings: InboxSettings): Milliseconds {
-  const first = batch[0];
-  const last = batch.at(-1);
-  if (first === undefined || last === undefined) throw new TypeError('readyAt: expected a batch');
-  const backoff = batch.reduce((latest, entry) => (entry.notBeforeMs > latest ? entry.notBeforeMs : latest), first.notBeforeMs);
-  const complete = queue.length > batch.length || batch.length >= MAX_BATCH;
+export function readyAt(queue: readonly Entry[], settings: InboxSettings): Milliseconds {
+  const { merged, entries } = headOf(queue);
+  const first = entries[0];
+  const last = entries.at(-1);
+  if (first === undefined || last === undefined) throw new TypeError('readyAt: expected a queue with entries');
+  const backoff = [...merged, ...entries].reduce((latest, entry) => (entry.notBeforeMs > latest ? entry.notBeforeMs : latest), first.notBeforeMs);
+  const complete = merged.length > 0 || queue.length > entries.length || entries.length >= MAX_BATCH;
   const alone = first.destination === first.eventId;
   if (complete || alone || last.attempts > 0) return backoff;
   const quiet = later(last.receivedAtMs, settings.gatherMs);

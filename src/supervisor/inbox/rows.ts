@@ -11,10 +11,14 @@ import type { HopCounts } from '../gate.ts';
 import type { Batch, Entry } from './entry.ts';
 import type { Save } from './machine.ts';
 
-/** What the last run left: entries that waited, in arrival order, and the turns that were in flight. */
+/**
+ * What the last run left: entries that waited, in arrival order, and the turns that were in flight. `above`: of messages
+ * given to a turn since, by how many of its messages they are not yet answered.
+ */
 export interface InboxRows {
   readonly queued: readonly Entry[];
   readonly stranded: readonly Batch[];
+  readonly above: ReadonlyMap<EventId, number>;
 }
 
 /** One change as a statement. Ownership is in the WHERE: a row that has ended is never changed again. */
@@ -29,9 +33,15 @@ export function saveStatement(agent: Pubkey, save: Save): Statement {
         "UPDATE inbox SET status = 'dispatched', turn = ? WHERE agent = ? AND event_id = ? AND status = 'queued'",
         save.turnId, agent, save.eventId,
       );
+    case 'given':
+      return sql(
+        `UPDATE inbox SET status = 'dispatched', turn = ?, answered_above = ?
+         WHERE agent = ? AND event_id = ? AND (status = 'queued' OR (status = 'dispatched' AND turn = ?))`,
+        save.turnId, save.above, agent, save.eventId, save.turnId,
+      );
     case 'queued':
       return sql(
-        `UPDATE inbox SET status = 'queued', attempts = ?, interrupted = ?, not_before_ms = ?, outcome = ?, turn = NULL
+        `UPDATE inbox SET status = 'queued', attempts = ?, interrupted = ?, not_before_ms = ?, outcome = ?, turn = NULL, answered_above = 0
          WHERE agent = ? AND event_id = ? AND status = 'dispatched'`,
         save.entry.attempts, save.entry.interrupted ? 1 : 0, save.entry.notBeforeMs, save.outcome, agent, save.entry.eventId,
       );
@@ -86,11 +96,14 @@ export async function loadInbox(store: Store, agent: Pubkey): Promise<InboxRows>
   );
   const queued: Entry[] = [];
   const stranded = new Map<string, [Entry, ...Entry[]]>();
+  const above = new Map<EventId, number>();
   for (const row of rows) {
     const entry = toEntry(row);
     if (row['status'] === 'queued') queued.push(entry);
     else {
       const turnId = text(row, 'turn');
+      const answeredAbove = whole(row, 'answered_above');
+      if (answeredAbove > 0) above.set(entry.eventId, answeredAbove);
       const others = stranded.get(turnId);
       if (others === undefined) stranded.set(turnId, [entry]);
       else others.push(entry);
@@ -98,6 +111,7 @@ export async function loadInbox(store: Store, agent: Pubkey): Promise<InboxRows>
   }
   return {
     queued,
+    above,
     stranded: [...stranded].map(([turnId, entries]) => ({ turnId, lane: entries[0].lane, channelId: entries[0].channelId, entries })),
   };
 }

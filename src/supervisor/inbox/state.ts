@@ -3,14 +3,30 @@
  * asked of it, and how another is made of it. What may happen to it is `machine.ts`, when a turn is ready `ready.ts`.
  */
 import type { ChannelId, EventId } from '../../model/index.ts';
-import { MAX_PENDING } from './entry.ts';
-import type { Batch, Entry, InboxSettings } from './entry.ts';
+import { entriesOf, MAX_PENDING } from './entry.ts';
+import type { Batch, Entry, InboxSettings, MergeMode } from './entry.ts';
 
 export interface Lane {
   readonly queue: readonly Entry[];
   readonly inFlight?: Batch;
   /** What becomes of the events of the turn in flight is decided and saved, whatever the turn comes to. */
   readonly decided?: boolean;
+  /** Of the queue, in order of arrival: messages that belong to the turn in flight, and are offered to it one by one. */
+  readonly offers?: readonly EventId[];
+  /** Messages that were given to the turn in flight after its prompt. */
+  readonly given?: readonly Given[];
+  /** The turn in flight was cut short, to be merged with the messages that belong to it. */
+  readonly merging?: MergeMode;
+}
+
+/**
+ * A message on its way into a turn. `trying`: given, and not answered yet; one at a time. `taken`: the agent says that it
+ * has it. `unknown`: the agent said nothing in time. `published` counts what it had published in the turn before.
+ */
+export interface Given {
+  readonly entry: Entry;
+  readonly state: 'trying' | 'taken' | 'unknown';
+  readonly published: number;
 }
 
 export interface InboxState {
@@ -33,7 +49,7 @@ export function inboxCounts(state: InboxState): { readonly queued: number; reado
   let dispatched = 0;
   for (const lane of state.lanes.values()) {
     queued += lane.queue.length;
-    dispatched += lane.inFlight?.entries.length ?? 0;
+    dispatched += flying(lane).length;
   }
   return { queued, dispatched };
 }
@@ -42,7 +58,7 @@ export function inboxCounts(state: InboxState): { readonly queued: number; reado
 export function heldEvents(state: InboxState, channelId: ChannelId): ReadonlySet<EventId> {
   const held = new Set<EventId>();
   for (const lane of state.lanes.values()) {
-    for (const entry of [...lane.queue, ...(lane.inFlight?.entries ?? [])]) {
+    for (const entry of [...lane.queue, ...flying(lane)]) {
       if (entry.channelId === channelId) held.add(entry.eventId);
     }
   }
@@ -62,8 +78,12 @@ export function overflowing(state: InboxState, channelId: ChannelId): Entry | un
 }
 
 export function holds(lane: Lane | undefined, eventId: EventId): boolean {
-  const entries = [...(lane?.queue ?? []), ...(lane?.inFlight?.entries ?? [])];
-  return entries.some((entry) => entry.eventId === eventId);
+  return lane !== undefined && [...lane.queue, ...flying(lane)].some((entry) => entry.eventId === eventId);
+}
+
+/** Every message of the turn in flight: those it began with, and those it was given since. */
+export function flying({ inFlight, given = [] }: Lane): readonly Entry[] {
+  return inFlight === undefined ? [] : [...entriesOf(inFlight), ...given.map(({ entry }) => entry)];
 }
 
 export function enqueue(state: InboxState, entry: Entry): InboxState {
@@ -74,7 +94,9 @@ export function enqueue(state: InboxState, entry: Entry): InboxState {
 export function without(state: InboxState, goes: Entry): InboxState {
   const lane = state.lanes.get(goes.lane);
   if (lane === undefined) return state;
-  return withLane(state, goes.lane, { ...lane, queue: lane.queue.filter((entry) => entry !== goes) });
+  const { offers = [] } = lane;
+  const queue = lane.queue.filter((entry) => entry !== goes);
+  return withLane(state, goes.lane, { ...lane, queue, offers: queue.map(({ eventId }) => eventId).filter((eventId) => offers.includes(eventId)) });
 }
 
 /** A lane with nothing in it is forgotten: under the thread policy there is no end of them. */

@@ -1,6 +1,6 @@
 /** The start of an inbox: what the last run left, and which of the turns that were in flight had been answered. */
 import type { AgentLink } from '../../broker/index.ts';
-import type { Clock } from '../../model/index.ts';
+import type { Clock, EventId } from '../../model/index.ts';
 import type { Store } from '../../store/index.ts';
 import { decidedPublication } from '../publication.ts';
 import type { InboxInput } from './machine.ts';
@@ -20,12 +20,14 @@ export interface TakeUp {
 export async function takeUpInbox(
   { store, link, clock, signal }: TakeUp,
 ): Promise<Extract<InboxInput, { type: 'restored' }> | undefined> {
-  const { queued, stranded } = await loadInbox(store, link.pubkey);
+  const { queued, stranded, above } = await loadInbox(store, link.pubkey);
   const answered = new Set<string>();
-  for (const { turnId, channelId } of stranded) {
+  const unanswered = new Set<EventId>();
+  for (const { turnId, channelId, entries } of stranded) {
     const published = await decidedPublication(link, { turnId, channelId }, clock, signal);
     if (published === undefined) return undefined;
     if (published.length > 0) answered.add(turnId);
+    for (const { eventId } of entries) if (published.length <= (above.get(eventId) ?? -1)) unanswered.add(eventId);
   }
-  return { type: 'restored', queued, stranded, answered };
+  return { type: 'restored', queued, stranded, answered, unanswered };
 }

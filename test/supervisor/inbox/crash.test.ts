@@ -7,6 +7,7 @@ import { describe, expect, it } from 'vitest';
 import type { EventId } from '../../../src/model/index.ts';
 import { openSqlite, SUPERVISOR_SCHEMA } from '../../../src/store/index.ts';
 import type { Statement, Store } from '../../../src/store/index.ts';
+import type { Entry } from '../../../src/supervisor/inbox/entry.ts';
 import { stepInbox } from '../../../src/supervisor/inbox/machine.ts';
 import type { Ending, InboxInput, Save } from '../../../src/supervisor/inbox/machine.ts';
 import { emptyInbox } from '../../../src/supervisor/inbox/state.ts';
@@ -18,13 +19,18 @@ import { agent, entryOf, friend, inThread, message, ms, otherChannel, someRoot }
 const DONE: Ending = { how: 'done', outcome: 'end_turn' };
 const DEAD: Ending = { how: 'dead', reason: 'no' };
 const FAILED: Ending = { how: 'again', reason: 'it broke', interrupted: true, cause: 'failure' };
+const CUT: Ending = { how: 'again', reason: 'cut short', interrupted: true, cause: 'stop' };
 const STOPPED: Ending = { how: 'again', reason: 'stop', interrupted: false, cause: 'stop' };
 
 const thread = [0, 1, 2].map((index) => entryOf(message({ at: 1_700_000_000 - index, tags: inThread(someRoot) }), index));
 const other = entryOf(message({ by: friend, tags: inThread(someRoot) }), 3);
 const there = [4, 5, 6].map((at) => entryOf(message(), at, { channelId: otherChannel, lane: otherChannel }));
 const last = entryOf(message(), 7);
-const ENTRIES = [...thread, other, ...there, last];
+/** Given to a turn under way: one that it takes, one that it does not. */
+const root = entryOf(message(), 8);
+const [taken, refused] = [9, 10].map((at) => entryOf(message({ tags: inThread(root.eventId) }), at)) as [Entry, Entry];
+const ENTRIES = [...thread, other, ...there, last, root, taken, refused];
+const STEER = { how: 'steer', place: 'thread' } as const;
 
 /** Every sort of input, each as one commit, as the driver makes them; a take rides on what came before it. */
 const DAY: readonly (readonly InboxInput[])[] = [
@@ -41,6 +47,14 @@ const DAY: readonly (readonly InboxInput[])[] = [
   [{ type: 'finished', turnId: 'e', ending: DEAD, jitter: 0.5 }, { type: 'take', turnId: 'f' }],
   [{ type: 'finished', turnId: 'f', ending: DONE, jitter: 0.5 }, { type: 'take', turnId: 'g' }],
   [{ type: 'finished', turnId: 'g', ending: DONE, jitter: 0.5 }],
+  [{ type: 'accepted', entry: root }, { type: 'take', turnId: 'h' }],
+  [{ type: 'accepted', entry: taken, midTurn: STEER }],
+  [{ type: 'steering', turnId: 'h', eventId: taken.eventId, published: 0 }],
+  [{ type: 'steered', turnId: 'h', eventId: taken.eventId, answer: 'injected' }, { type: 'accepted', entry: refused, midTurn: STEER }],
+  [{ type: 'steering', turnId: 'h', eventId: refused.eventId, published: 0 }],
+  [{ type: 'steered', turnId: 'h', eventId: refused.eventId, answer: 'refused' }],
+  [{ type: 'finished', turnId: 'h', ending: CUT, jitter: 0.5 }, { type: 'take', turnId: 'i' }],
+  [{ type: 'finished', turnId: 'i', ending: DONE, jitter: 0.5 }],
 ];
 
 /** From the nth write on the disk takes nothing; with `after`, the nth is on it and nobody hears so. */
@@ -101,7 +115,7 @@ async function commitsOfTheDay(): Promise<readonly (readonly Save[])[]> {
 const COMMITS = await commitsOfTheDay();
 
 it('is a day with every kind of commit, at the end of which nothing waits', () => {
-  expect(new Set(COMMITS.flat().map(({ change }) => change))).toEqual(new Set(['insert', 'dispatched', 'queued', 'done', 'dead']));
+  expect(new Set(COMMITS.flat().map(({ change }) => change))).toEqual(new Set(['insert', 'dispatched', 'given', 'queued', 'done', 'dead']));
   const fate = fates(COMMITS);
   expect(idsOf(fate, 'done', 'dead')).toEqual(ENTRIES.map(({ eventId }) => eventId).sort());
   expect(COMMITS.length).toBeGreaterThan(12);
@@ -119,15 +133,15 @@ describe.each(COMMITS.map((_, index) => index + 1))('ended at commit %i', (nth) 
     const { queued, stranded } = await loadInbox(store, agent.pubkey);
     const flying = stranded.flatMap(({ entries }) => entries);
     expect(queued.map(({ eventId }) => eventId).sort(), 'what waits').toEqual(idsOf(fate, 'insert', 'queued'));
-    expect(flying.map(({ eventId }) => eventId).sort(), 'what was in a turn').toEqual(idsOf(fate, 'dispatched'));
+    expect(flying.map(({ eventId }) => eventId).sort(), 'what was in a turn').toEqual(idsOf(fate, 'dispatched', 'given'));
     for (const { turnId, lane, entries } of stranded) {
-      for (const entry of entries) expect(fate.get(entry.eventId)).toMatchObject({ change: 'dispatched', turnId });
+      for (const entry of entries) expect(fate.get(entry.eventId)).toMatchObject({ turnId });
       expect(new Set(entries.map((entry) => entry.lane))).toEqual(new Set([lane]));
     }
     expect(new Set(stranded.map(({ turnId }) => turnId)).size).toBe(stranded.length);
     for (const entry of queued) {
       const said = fate.get(entry.eventId);
-      if (said?.change === 'queued') expect(entry).toEqual({ ...said.entry, event: entry.event });
+      if (said?.change === 'queued') expect(entry).toEqual({ ...said.entry, merge: undefined, event: entry.event });
     }
     for (const { eventId } of ENTRIES) expect(await knows(store, agent.pubkey, eventId)).toBe(fate.has(eventId));
 
@@ -147,6 +161,6 @@ async function liveOn(store: Store, alive: number): Promise<void> {
   const dispatched = (await live(store, rest)).flat().flatMap((save) => (save.change === 'dispatched' ? [save.eventId] : []));
   expect(new Set(dispatched).size, 'nothing twice').toBe(dispatched.length);
   expect(dispatched).toHaveLength(alive);
-  expect(await loadInbox(store, agent.pubkey)).toEqual({ queued: [], stranded: [] });
+  expect(await loadInbox(store, agent.pubkey)).toEqual({ queued: [], stranded: [], above: new Map() });
   expect(await storedCounts(store, agent.pubkey)).toEqual({ queued: 0, dispatched: 0, done: finished.done + alive, dead: finished.dead });
 }
