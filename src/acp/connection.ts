@@ -126,7 +126,7 @@ export function openConnection({ write, events, limits, clock, log, onLine, isRe
     const named = readSession(params);
     events.onPermission({ id, sessionId: named.sessionId ?? '', params: members }, line, replyTo(id, named));
   };
-  const handleUpdate = (params: unknown): void => {
+  const handleUpdate = (params: unknown, isReplayed: boolean): void => {
     const { sessionId, update } = isMembers(params) ? params : {};
     const read: Update | undefined = isRemark?.(update) === true ? { type: 'other' } : readUpdate(update);
     // What the agent says and does is most of what it sends, and none of it tells anything else.
@@ -135,6 +135,8 @@ export function openConnection({ write, events, limits, clock, log, onLine, isRe
     if (typeof sessionId !== 'string' || read === undefined) {
       return log.debug('an update was skipped: unknown kind or shape');
     }
+    // What the session was set to then is not what it is set to now: the answer to the load says that.
+    if (isReplayed) return;
     if (!events.onUpdate(sessionId, read)) log.debug('an update outside of a turn was dropped', { sessionId });
   };
   const handleAnswer = (frame: Extract<Frame, { readonly type: 'result' | 'error' }>): void => {
@@ -169,7 +171,7 @@ export function openConnection({ write, events, limits, clock, log, onLine, isRe
       case 'notification':
         events.onFrame(about.sessionId, isProgress(frame.method, frame.params));
         if (frame.type === 'request') return handleRequest(frame, text);
-        if (frame.method === CLIENT_METHODS.session_update) return handleUpdate(frame.params);
+        if (frame.method === CLIENT_METHODS.session_update) return handleUpdate(frame.params, about.is === 'replayed');
         if (about.sessionId !== undefined) events.onOther(about.sessionId, { type: 'notice', method: frame.method, params: frame.params });
         return;
       default:

@@ -98,6 +98,17 @@ describe('what was said before', () => {
     expect(updates()).toEqual(['replayed', 'replayed', 'message']);
   });
 
+  it('is no setting of the session now: its answer says what that is', async () => {
+    const modes = { currentModeId: 'ask', availableModes: [{ id: 'ask' }, { id: 'code' }] };
+    const { agent, sessionId, cwd } = await twice({
+      sessions: { load: true }, newSession: { modes }, rules: [{ do: [{ update: { sessionUpdate: 'current_mode_update', currentModeId: 'code' } }] }],
+    });
+    await agent.reopenSession({ sessionId, cwd, turnSeq: 0 });
+    expect(agent.settings(sessionId)?.modes?.current).toBe('ask');
+    await say(agent, sessionId);
+    expect(agent.settings(sessionId)?.modes?.current).toBe('code');
+  });
+
   it('tells of no use in the turn that follows', async () => {
     const cost = (amount: number): object => ({ update: { sessionUpdate: 'usage_update', used: 1, size: 2, cost: { amount, currency: 'USD' } } });
     const rules = [{ when: { turns: '1' }, do: [cost(3)] }, { do: [cost(5)] }];

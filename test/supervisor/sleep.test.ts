@@ -69,6 +69,18 @@ describe('an agent without work', () => {
     expect(bench.link.calls.filter((call) => call.startsWith('presence'))).toContain('presence away');
   });
 
+  it('wakes in the conversation in which it fell asleep', async () => {
+    const bench = openBench({ ...SLEEPY, script: { sessions: { resume: true, close: true }, rules: [{ do: [{ say: '{{session}} {{turns}}' }] }] } });
+    await bench.hear(message());
+    await bench.nth('turn_ended', 1);
+    await rests(bench);
+    bench.clock.push(SLEEP_MS);
+    await bench.nth('process_ended');
+    await bench.hear(message());
+    await bench.nth('turn_ended', 2);
+    expect(bench.answers[1]).toBe(bench.answers[0]?.replace(/1$/, '2'));
+  });
+
   it('that has no such time keeps its processes', async () => {
     const bench = openBench();
     await bench.nth('process_started');

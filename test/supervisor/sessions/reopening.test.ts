@@ -286,6 +286,22 @@ describe('a session that is gone on with', () => {
     expect(nth(at, 1)).toEqual({ session: nth(at, 0).session, turns: '2', prompt: 'large' });
   });
 
+  it('keeps its conversation over a switch in mid-turn, though its process is replaced', async () => {
+    const FRESH = { unless: { merge_disposition: 'continue_prior_work' } };
+    const rules = [{ ...FRESH, match: 'hold', do: [{ say: 'half' }, { hang: true }] }, { do: [{ say: '{{session}}|{{turns}}|{{model}}' }] }];
+    const at = bench({ script: { sessions: { resume: true }, newSession: { models }, rules } });
+    await ask(at, 1);
+    await at.hear(message({ content: 'hold', tags: inThread(root.id) }));
+    await at.nth('turn_started', 2);
+    order(at, 'switch_model', { modelId: 'large' });
+    await at.nth('process_ended');
+    at.clock.push(RESTART_MS);
+    await at.nth('turn_ended', 3);
+    expect(at.seen('turn_started').map(({ session }) => session)).toEqual(['new', 'kept', 'resumed']);
+    expect(nth(at, 1)).toEqual({ session: nth(at, 0).session, turns: '3', prompt: 'large' });
+    expect(await nthResult(at, 2)).toMatchObject({ status: 'switched' });
+  });
+
   it('tells what models there are, as one that begins does', async () => {
     const script = { sessions: { resume: true }, newSession: { models }, rules: [SAY] };
     const before = bench({ script });
