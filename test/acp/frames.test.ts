@@ -16,7 +16,7 @@ describe('a line as a frame', () => {
     [`  {${V},"id":0,"result":{}}  `, { type: 'result', id: 0, result: {} }],
     [
       `{${V},"id":1,"error":{"code":401,"message":"who?","data":1}}`,
-      { type: 'error', id: 1, code: 401, message: 'who?' },
+      { type: 'error', id: 1, code: 401, message: 'who?', data: 1 },
     ],
     [
       `{${V},"id":1,"error":"boom"}`,
