@@ -42,7 +42,9 @@ export async function openBunker(options: BunkerOptions): Promise<OwnerKey> {
   const line = openLine(options);
   try {
     const { signer, secret } = options.pointer;
-    const permissions = [...[AUTH_KIND, ...options.kinds].map((kind) => `sign_event:${kind}`), 'nip44_encrypt', 'nip44_decrypt'];
+    // Who publishes nothing seals nothing.
+    const sealing = options.kinds.length > 0 ? ['nip44_encrypt'] : [];
+    const permissions = [...[AUTH_KIND, ...options.kinds].map((kind) => `sign_event:${kind}`), ...sealing, 'nip44_decrypt'];
     const connected = await line.ask('connect', [signer, secret, permissions.join(',')]);
     const found = await line.ask('get_public_key', []);
     const pubkey = found.ok ? asPubkey(found.result) : undefined;
