@@ -41,6 +41,8 @@ function wordsOf(note: Note, nameOf: NameOf, nowMs: number): readonly string[] {
       return [`turn ends${note.stopReason === null ? '' : ` (${safe(note.stopReason)})`}`];
     case 'control_result':
       return [`${wordOf(note.payload['type'])}: ${wordOf(note.payload['status'])}`];
+    case 'launch_refused':
+      return [`is not started: ${note.detail === null ? '?' : excerpt(note.detail, MAX_TEXT)}`];
     case 'gap':
       return [`${plural(note.missing, 'frame')} did not arrive`];
     case 'permission_pending':

@@ -92,6 +92,7 @@ describe('nothing that an agent writes', () => {
     (text) => ({ ...base, type: 'turn_failed', outcome: text, error: text }), (text) => ({ ...base, type: 'turn_started', source: text, events: 1 }),
     (text) => ({ ...base, type: 'control_result', payload: { type: text, status: text, [text]: text } }),
     (text) => ({ ...base, sessionId: text, turnId: text, type: 'permission_ended', nonce: text, outcome: text, chosenOptionId: text }),
+    (text) => ({ ...base, type: 'launch_refused', code: text, detail: text }),
     (text) => ({ ...base, sessionId: text, type: 'session_resolved', isNew: true }), (text) => ({ ...base, type: 'permission_unasked', nonce: text, reason: text }),
   ];
   const base = { at: milliseconds(0), agent: agentPubkey, channelId: CHANNEL, sessionId: null, turnId: null };

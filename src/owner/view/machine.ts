@@ -16,6 +16,7 @@ import { unreachable } from '../../model/index.ts';
 import type { Milliseconds, Pubkey } from '../../model/index.ts';
 import { authorized, carded, countDown, countDownDueMs, edited } from './permissions.ts';
 import { count } from './sequence.ts';
+import { textOf } from './telemetry.ts';
 import type { Telemetry } from './telemetry.ts';
 import { flushDueMs, flushTurns, inTurn, placeOf } from './turns.ts';
 import type { Input, Note, Step, View } from './view.ts';
@@ -55,5 +56,9 @@ function told(view: View, agent: Pubkey, event: Telemetry, now: Milliseconds): S
   const decided = authorization === undefined ? turned : authorized(turned.view, agent, event, authorization);
   if (authorization !== undefined) notes.push(...decided.notes);
   if (event.kind === 'control_result') notes.push({ ...place, type: 'control_result', payload: event.payload });
+  if (event.kind === 'launch_refused') {
+    const { code, detail } = event.payload;
+    notes.push({ ...place, type: 'launch_refused', code: textOf(code) ?? null, detail: textOf(detail) ?? null });
+  }
   return { view: decided.view, notes };
 }

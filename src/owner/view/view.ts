@@ -120,6 +120,8 @@ export type Note = Place & (
   | { readonly type: 'turn_failed'; readonly outcome: string | null; readonly error: string | null }
   | { readonly type: 'turn_completed'; readonly stopReason: string | null }
   | { readonly type: 'control_result'; readonly payload: Readonly<Record<string, unknown>> }
+  /** It is not started with what its owner says now; told again as long as it is so. */
+  | { readonly type: 'launch_refused'; readonly code: string | null; readonly detail: string | null }
   | { readonly type: 'gap'; readonly missing: number }
   /** A card to decide. `matches` is false where the agent's own challenge says something else: then it is not one. */
   | { readonly type: 'permission_pending'; readonly permission: Permission; readonly matches: boolean }

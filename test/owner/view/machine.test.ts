@@ -211,6 +211,13 @@ describe('a permission request', () => {
   });
 });
 
+it('tells why an agent is not started, with what of it can be read', () => {
+  const refused = (payload: object): Input => frame({ kind: 'launch_refused', turn: null, session: null, payload });
+  expect(run([refused({ code: 'team_conflict', detail: 'teams: x' }), refused({ code: 1 })]).notes).toMatchObject([
+    { type: 'launch_refused', code: 'team_conflict', detail: 'teams: x', turnId: null }, { type: 'launch_refused', code: null, detail: null },
+  ]);
+});
+
 describe('whatever order frames come in, and however often', () => {
   const pieces = [
     started(), chunk('a\n'), chunk('b\n'), update({ sessionUpdate: 'tool_call', toolCallId: 'c', title: 'x', status: 'pending' }),
