@@ -20,6 +20,7 @@ import type { Found } from './definitions.ts';
 import { edited } from './editor.ts';
 import { asPersonas, taken } from './open.ts';
 import type { PersonaFlags, Personas } from './open.ts';
+import { personasOf } from './team-sharing.ts';
 import { diffLines, screenLine, screenLines } from './text-diff.ts';
 
 interface WriteFlags extends PersonaFlags, AskFlags {
@@ -230,7 +231,8 @@ async function share(personas: Personas, slug: string, isShared: boolean, flags:
 async function remove(personas: Personas, slug: string, flags: SureFlags): Promise<void> {
   const { slug: found } = await theDefinitionOrHead(personas, slug);
   const { records } = taken(await readTeams(personas));
-  const teams = records.flatMap((record) => (record.status === 'live' && record.definitions.includes(found) ? [record.name] : []));
+  const teams: string[] = [];
+  for (const record of records) if (record.status === 'live' && (await personasOf(personas, record)).slugs.includes(found)) teams.push(record.name);
   const agents = personas.agents.filter(({ launch }) => launch?.persona === found).map(({ name }) => name);
   if (agents.length > 0) tell(`made from it: ${agents.join(', ')}`);
   if (teams.length > 0) tell(`it belongs to ${plural(teams.length, 'team')}: ${teams.map(safe).join(', ')}`);
