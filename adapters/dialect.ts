@@ -4,6 +4,8 @@ import type { UsageShape } from './usage.ts';
 export interface Dialect {
   readonly standing: StandingRole;
   readonly usage: UsageShape;
+  /** What was said in a session comes again also after the answer to `session/load`, and could pass for new: none is loaded. */
+  readonly replaysLate?: boolean;
   /** The mode in which it asks before it acts. Set in each new session that offers it and is in another. */
   readonly startMode?: string;
   /** While such an update is its last word of that kind, a turn that "ends" has failed. */

@@ -8,6 +8,7 @@ export const gemini: AdapterProfile = {
   dialect: {
     standing: 'first-message',
     usage: { turn: ['quota'], session: [], input: 'with-cache' },
+    replaysLate: true,
     startMode: 'default',
     errorSigns: [
       { means: 'limit', pattern: 'resource_exhausted|quota|rate.?limit|overloaded' },
@@ -28,6 +29,7 @@ export const gemini: AdapterProfile = {
   },
   docsUrl: 'https://github.com/google-gemini/gemini-cli',
   notes: [
+    'Tells what was said in a session it loads also after it has answered, where it could pass for new: no session of it is loaded.',
     'Skips MCP servers in a folder it does not trust, without a word: GEMINI_CLI_TRUST_WORKSPACE=true in env trusts the agent\'s cwd.',
     'Asks before each call of an MCP tool, those of skep too, unless a file in ~/.gemini/policies allows the server.',
   ],

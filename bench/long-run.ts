@@ -39,7 +39,7 @@ export interface LongRunReport {
 
 export async function runLong({ turns, looks, processes }: LongRunSize): Promise<LongRunReport> {
   const channels = Array.from({ length: processes }, (_, index) => `11111111-2222-4333-8444-${String(index).padStart(12, '0')}`);
-  const options = { channels, agent: [`processes: ${processes}`, 'mcp: false'] };
+  const options = { channels, agent: [`processes: ${processes}`, 'mcp: false', 'mid-turn: queue'] };
   const plan = makeHouse(1, 'ws://127.0.0.1:1', options);
   const relay = await openFakeRelay(plan.stored, { keeps: false });
   const house = makeHouse(1, relay.url, options);

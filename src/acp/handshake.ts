@@ -4,7 +4,7 @@
  */
 import { PROTOCOL_VERSION } from '@agentclientprotocol/sdk';
 import type { InitializeRequest } from '@agentclientprotocol/sdk';
-import type { StandingRole } from '../../adapters/index.ts';
+import type { Dialect, StandingRole } from '../../adapters/index.ts';
 import { excerpt, refuse } from '../model/index.ts';
 import type { Refusal } from '../model/index.ts';
 import { isMembers } from './frames.ts';
@@ -40,10 +40,10 @@ export function initializeParams(version: string): InitializeRequest {
   };
 }
 
-/** What the agent says it can do rules over `hint`, which is what a profile knows of it beforehand. */
+/** What the agent says it can do rules over what a profile knows of it beforehand. */
 export function readInitialize(
   result: unknown,
-  hint: StandingRole,
+  { standing, replaysLate = false }: Pick<Dialect, 'standing' | 'replaysLate'>,
 ): { readonly ok: true; readonly traits: AgentTraits } | Refusal<'initialize'> {
   if (!isMembers(result)) return refuse('initialize', 'initialize: expected an object as result');
   const { protocolVersion, agentCapabilities, agentInfo } = result;
@@ -59,9 +59,9 @@ export function readInitialize(
     ok: true,
     traits: {
       agentInfo: { name: typeof name === 'string' ? name : '', version: typeof version === 'string' ? version : '' },
-      systemPrompt: isOffered(systemPrompt) ? 'content' : FORMS[hint],
+      systemPrompt: isOffered(systemPrompt) ? 'content' : FORMS[standing],
       closesSessions: isOffered(close),
-      reopens: isOffered(resume) ? 'resume' : loadSession === true ? 'load' : 'none',
+      reopens: isOffered(resume) ? 'resume' : loadSession === true && !replaysLate ? 'load' : 'none',
       steers: membersOrNone(steering)['supported'] === true,
       initialized: result,
     },

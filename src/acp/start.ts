@@ -104,7 +104,7 @@ async function shakeHands(
     case 'error':
       return refused(`initialize: error ${waited.value.code}: ${excerpt(redacted(waited.value.message), MAX_DETAIL)}`);
     case 'result': {
-      const read = readInitialize(waited.value.result, dialect.standing);
+      const read = readInitialize(waited.value.result, dialect);
       if (!read.ok) return refused(read.detail);
       const { pid } = await running.leader;
       log.debug('an agent answered initialize', { agent: agentName, pid, ...read.traits.agentInfo });

@@ -199,7 +199,7 @@ describe('initialize', () => {
     [{ sessionCapabilities: null }, 'capability', 'none'],
     [null, 'capability', 'none'],
   ] as const)('capabilities %j and the hint %s: the standing text goes by %s', (agentCapabilities, hint, form) => {
-    const read = readInitialize({ protocolVersion: 1, agentCapabilities, agentInfo: null }, hint);
+    const read = readInitialize({ protocolVersion: 1, agentCapabilities, agentInfo: null }, { standing: hint });
     expect(read).toEqual({
       ok: true,
       traits: { agentInfo: { name: '', version: '' }, systemPrompt: form, closesSessions: false, reopens: 'none', initialized: { protocolVersion: 1, agentCapabilities, agentInfo: null } },
@@ -207,7 +207,7 @@ describe('initialize', () => {
   });
 
   it.each([[{}, true], [true, true], [false, false], [null, false], [undefined, false]])('close %j: sessions are closed: %s', (close, closes) => {
-    const read = readInitialize({ protocolVersion: 1, agentCapabilities: { sessionCapabilities: { close } } }, 'capability');
+    const read = readInitialize({ protocolVersion: 1, agentCapabilities: { sessionCapabilities: { close } } }, { standing: 'capability' });
     expect(read).toMatchObject({ traits: { closesSessions: closes } });
   });
 
@@ -218,7 +218,7 @@ describe('initialize', () => {
     [{}, 'found nothing'],
     [null, 'expected an object'],
   ])('refuses %j', (result, detail) => {
-    const read = readInitialize(result, 'capability');
+    const read = readInitialize(result, { standing: 'capability' });
     expect(read).toMatchObject({ ok: false, code: 'initialize' });
     expect(read.ok ? '' : read.detail).toContain(detail);
   });

@@ -35,7 +35,12 @@ describe('what an agent says of sessions', () => {
     ['says nothing', undefined, 'none', false],
     ['says it in another form', { loadSession: 'yes', sessionCapabilities: { resume: 'yes', close: 1 } }, 'none', false],
   ])('that it %s', (_, agentCapabilities, reopens, closesSessions) => {
-    expect(readInitialize({ protocolVersion: 1, agentCapabilities }, 'capability')).toMatchObject({ ok: true, traits: { reopens, closesSessions } });
+    expect(readInitialize({ protocolVersion: 1, agentCapabilities }, { standing: 'capability' })).toMatchObject({ ok: true, traits: { reopens, closesSessions } });
+  });
+
+  it('is not loaded where what it tells again comes late', () => {
+    expect(readInitialize({ protocolVersion: 1, agentCapabilities: { loadSession: true } }, { standing: 'capability', replaysLate: true }))
+      .toMatchObject({ ok: true, traits: { reopens: 'none' } });
   });
 });
 

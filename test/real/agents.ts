@@ -21,7 +21,7 @@ export interface RealAgent {
   /** What a turn comes to whose tool was refused. */
   readonly afterNo: string;
   /** What becomes of its conversation when its process is killed between two turns. */
-  readonly afterKill: 'resumed' | 'loaded' | 'new';
+  readonly afterKill: 'resumed' | 'new';
   /** Statuses of its provider that it tells of at once: others it tries again in silence. */
   readonly tellsOf: readonly (401 | 429)[];
   /** A tool that runs is ended with its turn. */
