@@ -22,6 +22,7 @@ const line: TurnInput = { type: 'line' };
 const suspend: TurnInput = { type: 'suspend' };
 const resume: TurnInput = { type: 'resume' };
 const poison: TurnInput = { type: 'poison', cause: 'unread' };
+const steered: TurnInput = { type: 'steered' };
 const cancel: TurnInput = { type: 'cancel' };
 const time: TurnInput = { type: 'time' };
 const answered: TurnInput = { type: 'answered', stopReason: 'refusal' };
@@ -38,6 +39,13 @@ describe('a turn in time', () => {
     ['unsent', unsent, line, { ...unsent, idleAt: at(10_900) }, []],
     ['unsent', unsent, suspend, { ...unsent, idleAt: undefined }, []],
     ['unsent', { ...unsent, idleAt: undefined }, resume, { ...unsent, idleAt: at(10_900) }, []],
+    ['unsent', unsent, steered, unsent, []],
+    // New time for more work, and no sign of life.
+    ['running', running, steered, { ...running, hardAt: at(17_200) }, []],
+    ['running, idle standing still', still, steered, { ...still, hardAt: at(17_200) }, []],
+    ['cancelling', cancelling, steered, cancelling, []],
+    ['killing', killing, steered, killing, []],
+    ['ended', over, steered, over, []],
     ['unsent', unsent, poison, ended({ status: 'permission_poisoned', cause: 'unread' }), settled],
     ['unsent', unsent, cancel, ended({ status: 'cancelled', processAlive: true }), settled],
     ['unsent', unsent, time, unsent, []],
@@ -116,7 +124,7 @@ describe('a turn in time', () => {
     expect(stepTurn(state, input, NOW)).toEqual({ state: next, commands });
   });
   it('the table is complete', () => {
-    expect(new Set(table.map(([, state, input]) => `${state.status} ${input.type}`)).size).toBe(5 * 10);
+    expect(new Set(table.map(([, state, input]) => `${state.status} ${input.type}`)).size).toBe(5 * 11);
   });
 
   it('reports a timeout as one, whatever the agent says when it is told', () => {

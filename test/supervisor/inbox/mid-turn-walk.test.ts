@@ -1,0 +1,307 @@
+/**
+ * Every state that the production reducer can reach while messages come into a turn: offered, tried, taken, refused, left
+ * unanswered, the turn cut short or ended, the supervisor killed. And faults planted into it that the walk must find.
+ */
+import { describe, expect, it } from 'vitest';
+import { milliseconds } from '../../../src/model/index.ts';
+import type { EventId, Milliseconds } from '../../../src/model/index.ts';
+import { entriesOf } from '../../../src/supervisor/inbox/entry.ts';
+import type { Batch, Entry } from '../../../src/supervisor/inbox/entry.ts';
+import { stepInbox } from '../../../src/supervisor/inbox/machine.ts';
+import type { Ending, InboxCommand, InboxInput, InboxStep, Save } from '../../../src/supervisor/inbox/machine.ts';
+import { emptyInbox, flying } from '../../../src/supervisor/inbox/state.ts';
+import type { InboxState, Lane } from '../../../src/supervisor/inbox/state.ts';
+import { channel, entryOf, friend, inThread, message } from '../people.ts';
+
+type Step = (state: InboxState, input: InboxInput, now: Milliseconds) => InboxStep;
+
+interface Row {
+  readonly status: 'queued' | 'dispatched' | 'done' | 'dead';
+  readonly turnId?: string;
+  readonly above?: number;
+}
+
+interface World {
+  readonly state: InboxState;
+  readonly table: ReadonlyMap<EventId, Row>;
+  readonly turns: number;
+  readonly crashes: number;
+  /** Turns that were told to end. */
+  readonly cut: ReadonlySet<string>;
+  readonly wrong?: string;
+}
+
+const NOW = milliseconds(1_000_000);
+const BOUNDS = { turns: 3, crashes: 1 };
+const DONE: Ending = { how: 'done', outcome: 'end_turn' };
+const CUT: Ending = { how: 'again', reason: 'cut short', interrupted: true, cause: 'stop' };
+const UNREAD: Ending = { ...CUT, interrupted: false };
+
+const first = entryOf(message(), 0);
+const inIt = (index: number, by?: typeof friend): Entry => entryOf(message({ tags: inThread(first.eventId), ...(by && { by }) }), index);
+const COMING = [first, inIt(1), inIt(2, friend), entryOf(message(), 3)];
+const HOWS = ['steer', 'interrupt'] as const;
+
+function laneOf({ state }: World): Lane | undefined {
+  return state.lanes.get(channel);
+}
+
+function moves(world: World, step: Step, how: (typeof HOWS)[number]): readonly World[] {
+  const next: World[] = [];
+  const lane = laneOf(world);
+  for (const entry of COMING) {
+    if (!world.table.has(entry.eventId)) next.push(give(world, step, [{ type: 'accepted', entry, midTurn: { how, place: 'thread' } }]));
+  }
+  if (world.turns < BOUNDS.turns) next.push(give({ ...world, turns: world.turns + 1 }, step, [{ type: 'take', turnId: `turn ${world.turns}` }]));
+  const turnId = lane?.inFlight?.turnId ?? 'of nobody';
+  for (const { eventId } of COMING) {
+    next.push(give(world, step, [{ type: 'steering', turnId, eventId, published: 0 }]));
+    for (const answer of ['injected', 'refused', 'unanswered', 'passed'] as const) next.push(give(world, step, [{ type: 'steered', turnId, eventId, answer }]));
+  }
+  for (const ending of [DONE, CUT, UNREAD]) next.push(...ends(world, step, ending));
+  if (world.crashes < BOUNDS.crashes) for (const published of [0, 1, 2]) next.push(crash(world, step, published));
+  return next;
+}
+
+/** As the driver ends a turn: never while a message is being tried, and what is not known comes back, or was answered. */
+function ends(world: World, step: Step, ending: Ending): readonly World[] {
+  const { inFlight, given = [] } = laneOf(world) ?? { queue: [] };
+  if (inFlight === undefined || given.some(({ state }) => state === 'trying')) return [];
+  const { turnId } = inFlight;
+  const unknown = given.filter(({ state }) => state === 'unknown').map(({ entry }) => entry.eventId);
+  const all = given.map(({ entry }) => entry.eventId);
+  return [unknown, ...(ending.how === 'done' ? [all, []] : [])].map((eventIds) => {
+    const input: InboxInput = { type: 'finished', turnId, ending, jitter: 0.5, apart: { eventIds, ending: CUT } };
+    const after = give(world, step, [input]);
+    return blame(after, flying({ queue: [], inFlight, given }).map(({ eventId }) => {
+      const status = after.table.get(eventId)?.status;
+      const expected = ending.how === 'done' && !eventIds.includes(eventId) ? 'done' : 'queued';
+      return status === expected ? undefined : `a message of a turn that ended as ${ending.how} is ${status ?? 'lost'}, not ${expected}`;
+    }).find((wrong) => wrong !== undefined));
+  });
+}
+
+/** Killed, and started again on its rows; the turn in flight is found with so many messages. */
+function crash(world: World, step: Step, published: number): World {
+  const rows = COMING.flatMap((entry) => (world.table.has(entry.eventId) ? [{ entry, row: world.table.get(entry.eventId) }] : []));
+  const queued = rows.filter(({ row }) => row?.status === 'queued').map(({ entry }) => entry);
+  const [one, ...rest] = rows.filter(({ row }) => row?.status === 'dispatched');
+  const turnId = one?.row?.turnId ?? '';
+  const stranded: readonly Batch[] = one === undefined ? [] : [{ turnId, lane: channel, channelId: channel, entries: [one.entry, ...rest.map(({ entry }) => entry)] }];
+  const unanswered = new Set(rows.filter(({ row }) => row?.status === 'dispatched' && published <= (row.above ?? -1)).map(({ entry }) => entry.eventId));
+  const input: InboxInput = { type: 'restored', queued, stranded, answered: new Set(published > 0 ? [turnId] : []), unanswered };
+  const after = give({ ...world, state: emptyInbox({ gatherMs: 0 }), crashes: world.crashes + 1 }, step, [input]);
+  const isWrong = rows.some(({ entry, row }) =>
+    row?.status === 'dispatched' && after.table.get(entry.eventId)?.status !== (published > (row.above ?? 0) ? 'done' : 'queued'));
+  return blame(after, isWrong ? 'a message is not answered over a kill by what was published since, or by what was before' : undefined);
+}
+
+function give(world: World, step: Step, inputs: readonly InboxInput[]): World {
+  return inputs.reduce((before, input) => {
+    const { state, commands } = step(before.state, input, NOW);
+    return commands.reduce(perform, { ...before, state });
+  }, world);
+}
+
+function perform(world: World, command: InboxCommand): World {
+  switch (command.type) {
+    case 'save':
+      return save(world, command.save);
+    case 'dispatch': {
+      const { turnId } = command.batch;
+      const { entries: [head, ...others], merged } = command.batch;
+      const isOne = others.every(({ author, destination }) => author === head.author && destination === head.destination);
+      const isOfPlace = merged?.entries.every(({ destination }) => destination === head.destination) ?? true;
+      const saved = entriesOf(command.batch).every(({ eventId }) => isIn(world, eventId, turnId));
+      return blame(world, !saved ? 'a turn began before its messages were saved' : !isOne ? 'a turn has two authors or places' : isOfPlace ? undefined : 'a turn took up one of another place');
+    }
+    case 'steer':
+      return blame(world, isIn(world, command.entry.eventId, command.turnId) ? undefined : 'a message was given to a turn before it was saved');
+    case 'offer':
+      return blame(world, world.table.get(command.entry.eventId)?.status === 'queued' ? undefined : 'a message was offered that does not wait');
+    case 'interrupt':
+      return blame({ ...world, cut: new Set([...world.cut, command.turnId]) }, world.cut.has(command.turnId) ? 'a turn was cut short twice' : undefined);
+    default:
+      return world;
+  }
+}
+
+function isIn({ table }: World, eventId: EventId, turnId: string): boolean {
+  const row = table.get(eventId);
+  return row?.status === 'dispatched' && row.turnId === turnId;
+}
+
+function save(world: World, change: Save): World {
+  const id = 'entry' in change ? change.entry.eventId : change.eventId;
+  const row = world.table.get(id);
+  const put = (next: Row): World => ({ ...world, table: new Map([...world.table, [id, next]]) });
+  switch (change.change) {
+    case 'insert':
+      return row === undefined ? put({ status: 'queued' }) : blame(world, 'inserted twice');
+    case 'dispatched':
+      return row?.status === 'queued' ? put({ status: 'dispatched', turnId: change.turnId }) : blame(world, 'dispatched, and did not wait');
+    case 'given':
+      if (row?.status !== 'queued' && row?.turnId !== change.turnId) return blame(world, 'given to a turn, and of another');
+      return put({ status: 'dispatched', turnId: change.turnId, above: change.above });
+    case 'queued':
+      return row?.status === 'dispatched' ? put({ status: 'queued' }) : blame(world, 'came back, and was in no turn');
+    case 'done':
+      return row?.status === 'dispatched' ? put({ status: 'done' }) : blame(world, 'done, and was in no turn');
+    default:
+      return blame(world, `not to be met here: ${change.change}`);
+  }
+}
+
+/** Between two inputs: the rows, as a kill would leave them, are what the machine holds; what was read is of one turn. */
+function standing(world: World): string | undefined {
+  const lane = laneOf(world) ?? { queue: [] };
+  const waiting = lane.queue.map(({ eventId }) => eventId);
+  const aloft = flying(lane).map(({ eventId }) => eventId);
+  const rows = (status: Row['status']): string => [...world.table].filter(([, row]) => row.status === status).map(([id]) => id).sort().join();
+  if (new Set([...waiting, ...aloft]).size !== waiting.length + aloft.length) return 'a message is in two places';
+  if ([...waiting].sort().join() !== rows('queued')) return 'other messages wait than their rows say';
+  if ([...aloft].sort().join() !== rows('dispatched')) return 'other messages are in a turn than their rows say';
+  if ((lane.given ?? []).filter(({ state }) => state === 'trying').length > 1) return 'two messages are tried at once';
+  for (const { entry, state } of lane.given ?? []) {
+    if (world.table.get(entry.eventId)?.above !== (state === 'taken' ? 0 : 1)) return 'a row says of what was taken what is not so';
+    if (entry.author !== first.author || entry.destination !== first.destination) return 'a message was given to a turn of another author or place';
+  }
+  if (lane.merging !== undefined && !world.cut.has(lane.inFlight?.turnId ?? '')) return 'a turn is merged that was not cut short';
+  return undefined;
+}
+
+/** Every message that was accepted comes to its end, when all turns end well. */
+function stuck(world: World, step: Step): string | undefined {
+  let here = world;
+  for (let round = 0; round < 10; round += 1) {
+    const lane = laneOf(here);
+    if (lane === undefined) break;
+    const trying = lane.given?.find(({ state }) => state === 'trying');
+    const turnId = lane.inFlight?.turnId;
+    const inputs: readonly InboxInput[] = turnId === undefined
+      ? [{ type: 'take', turnId: `last ${round}` }]
+      : [...(trying ? [{ type: 'steered', turnId, eventId: trying.entry.eventId, answer: 'passed' } as const] : []), { type: 'finished', turnId, ending: DONE, jitter: 0 }];
+    here = give(here, step, inputs);
+  }
+  return here.wrong ?? ([...here.table.values()].every(({ status }) => status === 'done') ? undefined : 'a message never comes to its end');
+}
+
+function blame(world: World, wrong: string | undefined): World {
+  const first = world.wrong ?? wrong;
+  return first === undefined ? world : { ...world, wrong: first };
+}
+
+function nameOf(world: World): string {
+  const lane: Lane = laneOf(world) ?? { queue: [] };
+  const { queue, inFlight } = lane;
+  const entry = ({ eventId, interrupted, merge }: Entry): string => [eventId.slice(0, 6), interrupted, merge].join();
+  const turn = inFlight && [inFlight.turnId, entriesOf(inFlight).map(entry), inFlight.merged?.entries.length];
+  const given = lane.given?.map((one) => [entry(one.entry), one.state]);
+  const rows = [...world.table].map(([id, { status, above }]) => [id.slice(0, 6), status, above]).sort();
+  return JSON.stringify([queue.map(entry), turn, lane.offers, given, lane.merging, rows, world.turns, world.crashes]);
+}
+
+function walk(step: Step, how: (typeof HOWS)[number]): { readonly states: number; readonly wrong?: string } {
+  const seen = new Set<string>();
+  let edge: readonly World[] = [{ state: emptyInbox({ gatherMs: 0 }), table: new Map(), turns: 0, crashes: 0, cut: new Set() }];
+  while (edge.length > 0) {
+    const beyond: World[] = [];
+    for (const next of edge.flatMap((world) => moves(world, step, how))) {
+      const wrong = next.wrong ?? standing(next);
+      if (wrong !== undefined) return { states: seen.size, wrong };
+      const name = nameOf(next);
+      if (seen.has(name)) continue;
+      seen.add(name);
+      const end = stuck(next, step);
+      if (end !== undefined) return { states: seen.size, wrong: end };
+      beyond.push(next);
+    }
+    edge = beyond;
+  }
+  return { states: seen.size };
+}
+
+describe('messages that come into a turn, in every world', () => {
+  it.each(HOWS)('%s: each is in one place, on disk before it is read, and comes to its end', (how) => {
+    const { states, wrong } = walk(stepInbox, how);
+    process.stdout.write(`mid-turn, ${how}: ${states} states\n`);
+    expect(wrong).toBeUndefined();
+    expect(states).toBeGreaterThan(how === 'steer' ? 1_000 : 100);
+  });
+});
+
+function lanesOf(state: InboxState, change: (lane: Lane) => Lane): InboxState {
+  return { ...state, lanes: new Map([...state.lanes].map(([key, lane]) => [key, change(lane)])) };
+}
+
+function commanding(type: InboxInput['type'], change: (commands: readonly InboxCommand[]) => readonly InboxCommand[]): Step {
+  return (state, input, now) => {
+    const step = stepInbox(state, input, now);
+    return input.type === type ? { ...step, commands: change(step.commands) } : step;
+  };
+}
+
+const FAULTS: Readonly<Record<string, Step>> = {
+  'gives a message before it is saved': commanding('steering', (commands) => [...commands].reverse()),
+  'does not save what it gives': commanding('steering', (commands) => commands.filter(({ type }) => type !== 'save')),
+  'does not save that the agent has it': commanding('steered', (commands) => commands.filter((command) => command.type !== 'save' || command.save.change !== 'given')),
+  'keeps the row of what was refused': commanding('steered', (commands) => commands.filter((command) => command.type !== 'save' || command.save.change !== 'queued')),
+  'cuts a turn short for each message': (state, input, now) => {
+    const step = stepInbox(state, input, now);
+    const turnId = input.type === 'accepted' ? state.lanes.get(channel)?.inFlight?.turnId : undefined;
+    const isNew = step.commands.some((command) => command.type === 'save' && command.save.change === 'insert');
+    return turnId !== undefined && isNew && !step.commands.some(({ type }) => type === 'interrupt')
+      ? { ...step, commands: [...step.commands, { type: 'interrupt', turnId }] } : step;
+  },
+  'gives away again what may have been read': (state, input, now) => {
+    const step = stepInbox(state, input, now);
+    if (input.type !== 'steered' || input.answer !== 'unanswered') return step;
+    return { ...step, state: lanesOf(step.state, (lane) => ({ ...lane, queue: [...(lane.given ?? []).map(({ entry }) => entry), ...lane.queue] })) };
+  },
+  'offers what somebody else has written': (state, input, now) => {
+    const step = stepInbox(state, input, now);
+    if (input.type !== 'accepted' || input.entry.author !== friend.pubkey) return step;
+    const { eventId } = input.entry;
+    return { ...step, state: lanesOf(step.state, (lane) => (lane.inFlight === undefined ? lane : { ...lane, offers: [eventId, ...(lane.offers ?? [])] })) };
+  },
+  'tries two messages at once': (state, input, now) => {
+    const blind = lanesOf(state, (lane) => ({ ...lane, ...(lane.given && { given: lane.given.map((one) => ({ ...one, state: 'taken' as const })) }) }));
+    return stepInbox(input.type === 'steering' ? blind : state, input, now);
+  },
+  'takes up what came in another place': (state, input, now) => {
+    const step = stepInbox(state, input, now);
+    if (input.type !== 'finished') return step;
+    const isCut = ({ merge }: Entry): boolean => merge === 'steer' || merge === 'interrupt';
+    const isAway = ({ destination }: Entry): boolean => destination !== first.eventId;
+    return {
+      ...step,
+      state: lanesOf(step.state, ({ queue, ...lane }) => ({
+        ...lane,
+        queue: [
+          ...queue.filter(isCut), ...queue.filter(isAway).map((entry): Entry => ({ ...entry, merge: 'joins' })),
+          ...queue.filter((entry) => !isCut(entry) && !isAway(entry)),
+        ],
+      })),
+    };
+  },
+  'loses what the turn was given': (state, input, now) => {
+    return stepInbox(lanesOf(state, (lane) => (input.type === 'finished' ? { ...lane, given: [] } : lane)), input, now);
+  },
+  'answers with the turn what was not answered': (state, input, now) => {
+    if (input.type !== 'finished') return stepInbox(state, input, now);
+    const { type, turnId, ending, jitter } = input;
+    return stepInbox(state, { type, turnId, ending, jitter }, now);
+  },
+  'answers over a kill what was not answered': (state, input, now) =>
+    stepInbox(state, input.type === 'restored' ? { ...input, unanswered: new Set() } : input, now),
+  'forgets whom a turn was cut short for': (state, input, now) => {
+    const step = stepInbox(state, input, now);
+    return input.type === 'steered' && input.answer === 'refused' ? { ...step, state: lanesOf(step.state, (lane) => ({ ...lane, queue: lane.queue.slice(1) })) } : step;
+  },
+};
+
+describe('a planted fault is found', () => {
+  it.each(Object.entries(FAULTS))('%s', (name, faulty) => {
+    expect(HOWS.some((how) => walk(faulty, how).wrong !== undefined), name).toBe(true);
+  });
+});
