@@ -158,10 +158,13 @@ function survives({ isMerged, steers }: Flight, outcome: PromptOutcome): boolean
   return isMerged && outcome.status === 'cancelled' && outcome.processAlive && !steers.isDoubtful;
 }
 
-/** What may still act on a message that is given to another turn goes. */
 function fateOf(flight: Flight, outcome: PromptOutcome): ProcessFate {
-  const fate = survives(flight, outcome) ? 'kept' : processFate(outcome);
-  return fate === 'kept' && flight.steers.isDoubtful ? 'retired' : fate;
+  return withDoubt(flight, survives(flight, outcome) ? 'kept' : processFate(outcome));
+}
+
+/** What may still act on a message that it did not say it has goes: in another turn's name it would answer for that one. */
+function withDoubt({ steers }: Flight, fate: ProcessFate): ProcessFate {
+  return fate === 'kept' && steers.isDoubtful ? 'retired' : fate;
 }
 
 /** The owner wants it no more: nothing is said in its name, and what it has published is only told. */
@@ -169,7 +172,7 @@ async function drop(work: TurnWork, prompted: Prompted): Promise<TurnReport> {
   const { options, flight } = work;
   const { outcome } = prompted;
   const { fate, keepSession } = settleDropped(outcome);
-  await dispose(flight, fate);
+  await dispose(flight, withDoubt(flight, fate));
   const { events } = await options.link.publishedIn(flight.batch);
   leaveSession(work, prompted, keepSession, events);
   return { ending: DROPPED, outcome: outcome.status, published: events };

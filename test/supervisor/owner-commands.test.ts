@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { openBench } from './bench.ts';
 import { ANSWER, answered, AT, HOLD, reports, running } from './orders.ts';
-import { channel, friend, message } from './people.ts';
+import { channel, friend, inThread, message } from './people.ts';
 
 describe('a command in chat', () => {
   it('!cancel ends the turn of its channel and is never prompted, however often it comes', async () => {
@@ -25,6 +25,31 @@ describe('a command in chat', () => {
     await second.hear(command);
     await second.nth('turn_ended', 2);
     expect(reports(second)).toEqual([]);
+  });
+
+  it('!cancel of a turn whose agent may be at work at a message of it elsewhere: its process gets no other turn', async () => {
+    const bench = openBench({
+      midTurn: 'steer',
+      script: {
+        initialize: { meta: { steering: { supported: true } } },
+        onSteer: { answer: 'startedNewTurn' },
+        onCancel: [{ mark: 'cancelling' }, { wait: 'end' }],
+        rules: [HOLD, ANSWER],
+      },
+    });
+    const event = await running(bench, 'hold');
+    await bench.until(() => bench.isMarked('holding'));
+    const second = message({ content: 'and this', tags: inThread(event.id) });
+    await bench.hear(second);
+    await bench.until(() => bench.isMarked('cancelling'));
+    await bench.hear(message({ content: '!cancel' }));
+    bench.openGate('end');
+    await bench.nth('turn_ended');
+    await bench.hear(message({ content: 'control' }));
+    await bench.nth('turn_ended', 2);
+    expect(bench.seen('process_ended')).toHaveLength(1);
+    expect(answered(bench)).toMatchObject([{ content: 'control' }]);
+    for (const one of [event, second]) expect(await bench.row(one)).toMatchObject({ status: 'done' });
   });
 
   it('!cancel says that there is nothing to end', async () => {
