@@ -254,7 +254,7 @@ export class Agent {
   #pump(): void {
     if (this.#isStopping()) return;
     this.#track(this.#mailbox.add(async () => {
-      this.#operator.look(inboxCounts(this.#inbox.state).queued > 0 || !this.#limit.mayBegin(this.#turns.flights.size));
+      this.#operator.look(inboxCounts(this.#inbox.state).queued > 0, !this.#limit.mayBegin(this.#turns.flights.size));
       for (let before = -1; before !== this.#turns.flights.size;) {
         before = this.#turns.flights.size;
         await this.#advance(this.#mayTake());

@@ -8,7 +8,7 @@ const EVERY_MS = 100;
 const NOW = ms(1_000);
 
 type Look = Extract<OperatorInput, { type: 'look' }>;
-const QUIET: Look = { type: 'look', free: true, relayThere: true, messagesWait: false };
+const QUIET: Look = { type: 'look', free: true, mayBegin: true, messagesWait: false };
 const look = (change: Partial<Look> = {}): Look => ({ ...QUIET, ...change });
 const state = (change: Partial<OperatorState> = {}): OperatorState => ({
   status: 'idle', initialDue: false, everyMs: EVERY_MS, beatAtMs: ms(1_100), turns: 0, skipped: 0, ...change,
@@ -22,7 +22,7 @@ describe('the operator\'s turns', () => {
     ['a beat is due', due(), look(), { state: runs(), run: 'heartbeat' }],
     ['a beat is due, no process is free', due(), look({ free: false }), { state: state({ status: 'wanting' }) }],
     ['a beat is due, a message waits', due(), look({ messagesWait: true }), { state: state({ skipped: 1 }) }],
-    ['a beat is due, the relay is away', due(), look({ relayThere: false }), { state: state({ skipped: 1 }) }],
+    ['a beat is due, no turn may begin', due(), look({ mayBegin: false }), { state: state({ skipped: 1 }) }],
     ['a beat is due, one runs', due({ status: 'running' }), look(), { state: state({ status: 'running', skipped: 1 }) }],
     ['a wanted beat gets its process', state({ status: 'wanting' }), look(), { state: runs(), run: 'heartbeat' }],
     ['a wanted beat gives way to a message', state({ status: 'wanting' }), look({ messagesWait: true }), { state: state({ skipped: 1 }) }],
@@ -30,7 +30,7 @@ describe('the operator\'s turns', () => {
     ['a beat is due, one is wanted', due({ status: 'wanting' }), look({ free: false }), { state: state({ status: 'wanting', skipped: 1 }) }],
     ['the initial prompt is due', state({ initialDue: true }), look({ messagesWait: true }), { state: runs(), run: 'initial' }],
     ['the initial prompt waits for a process', state({ initialDue: true }), look({ free: false }), { state: state({ initialDue: true }) }],
-    ['the initial prompt waits for the relay', state({ initialDue: true }), look({ relayThere: false }), { state: state({ initialDue: true }) }],
+    ['the initial prompt waits until a turn may begin', state({ initialDue: true }), look({ mayBegin: false }), { state: state({ initialDue: true }) }],
     ['both are due', due({ initialDue: true }), look(), { state: runs({ skipped: 1 }), run: 'initial' }],
     ['the initial prompt was given before', state({ initialDue: true }), { type: 'claimed' }, { state: state() }],
     ['a turn has ended', runs(), { type: 'ended' }, { state: state({ turns: 1 }) }],
@@ -64,7 +64,7 @@ function faultsOf(step: typeof stepOperator): readonly string[] {
       if (next.turns > 0 && next.turns + next.skipped > Math.floor((atMs - 1_000) / EVERY_MS) * 2 + 3) faults.add('beats that pile up');
       walk(next, atMs, initials, depth - 1);
     };
-    for (const change of [{}, { free: false }, { messagesWait: true }, { relayThere: false }]) for (const waitMs of [0, EVERY_MS, 3 * EVERY_MS]) take(look(change), now + waitMs);
+    for (const change of [{}, { free: false }, { messagesWait: true }, { mayBegin: false }]) for (const waitMs of [0, EVERY_MS, 3 * EVERY_MS]) take(look(change), now + waitMs);
     if (at.status === 'running') take({ type: 'ended' }, now);
   };
   for (const initialDue of [true, false]) walk(newOperator(EVERY_MS, initialDue, NOW), 1_000, 0, 6);

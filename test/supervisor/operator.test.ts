@@ -212,6 +212,21 @@ describe('the initial prompt', () => {
     expect(bench.seen('operator_turn_ended')).toHaveLength(1);
   });
 
+  it('waits while the provider takes no more requests, and so do the messages behind it', async () => {
+    const first = openBench({ script: { rules: [{ do: [{ error: { code: 429, message: 'overloaded' } }] }] } });
+    await first.hear(message());
+    await first.nth('turn_ended');
+    await first.agent.stop(0);
+    const second = openBench({ operator: ONCE, store: first.store });
+    await second.until(() => second.clock.waits(1_000) || second.seen('operator_turn_started').length > 0);
+    second.clock.push(60_000);
+    expect(second.seen('operator_turn_started')).toEqual([]);
+    second.clock.push(30_000);
+    await second.nth('turn_ended');
+    expect(second.seen('operator_turn_ended')).toMatchObject([{ outcome: 'end_turn' }]);
+    expect(second.answers).toEqual(['answer']);
+  });
+
   it('that is for once is given once on a data directory', async () => {
     const first = openBench({ operator: ONCE });
     await first.nth('operator_turn_ended');

@@ -9,7 +9,8 @@
  *   running                    | -                       | skipped                   | skipped             | -
  *
  * `ended`: running → idle. `claimed` (it was given in an earlier run): the initial prompt is not due. Quiet: no message waits
- * and the relay is there. A beat never waits for messages and never piles up: what is skipped is over, and only counted.
+ * and a turn may begin. The initial prompt waits until one may: given to a provider that takes no requests it would be lost.
+ * A beat never waits for messages and never piles up: what is skipped is over, and only counted.
  */
 import { later, unreachable } from '../../model/index.ts';
 import type { Milliseconds } from '../../model/index.ts';
@@ -28,8 +29,8 @@ export interface OperatorState {
 }
 
 export type OperatorInput =
-  /** `free`: a process is idle. */
-  | { readonly type: 'look'; readonly free: boolean; readonly relayThere: boolean; readonly messagesWait: boolean }
+  /** `free`: a process is idle. `mayBegin`: the relay is there, and the provider of the model takes requests, as far as is known. */
+  | { readonly type: 'look'; readonly free: boolean; readonly mayBegin: boolean; readonly messagesWait: boolean }
   | { readonly type: 'ended' }
   | { readonly type: 'claimed' };
 
@@ -57,14 +58,14 @@ export function stepOperator(state: OperatorState, input: OperatorInput, now: Mi
   }
 }
 
-function look(before: OperatorState, { free, relayThere, messagesWait }: Extract<OperatorInput, { type: 'look' }>, now: Milliseconds): OperatorStep {
+function look(before: OperatorState, { free, mayBegin, messagesWait }: Extract<OperatorInput, { type: 'look' }>, now: Milliseconds): OperatorStep {
   const { everyMs, beatAtMs } = before;
   const isDue = everyMs !== undefined && beatAtMs !== undefined && beatAtMs <= now;
   const state = isDue ? { ...before, beatAtMs: later(now, everyMs) } : before;
   if (state.status === 'running') return { state: isDue ? skip(state) : state };
-  if (state.initialDue) return free && relayThere ? run(isDue ? skip(state) : state, 'initial') : { state: isDue ? skip(state) : state };
+  if (state.initialDue) return free && mayBegin ? run(isDue ? skip(state) : state, 'initial') : { state: isDue ? skip(state) : state };
   if (!isDue && state.status === 'idle') return { state };
-  if (messagesWait || !relayThere) return { state: { ...skip(state), status: 'idle' } };
+  if (messagesWait || !mayBegin) return { state: { ...skip(state), status: 'idle' } };
   if (free) return run(state, 'heartbeat');
   return { state: { ...(state.status === 'wanting' ? skip(state) : state), status: 'wanting' } };
 }

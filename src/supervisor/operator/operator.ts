@@ -29,8 +29,8 @@ export interface OperatorParts {
   readonly pump: () => void;
 }
 
-/** A process waits, and the relay is away: it is looked for again after this long. */
-const RELAY_AWAY_MS = 1_000;
+/** A process waits, and no turn may begin: it is looked at again after this long. */
+const NOT_YET_MS = 1_000;
 
 interface Flight {
   readonly source: OperatorSource;
@@ -69,11 +69,11 @@ export class Operator {
     this.#arm();
   }
 
-  /** Inside the mailbox, before messages are handed out. `messagesWait`: or no turn may begin. */
-  look(messagesWait: boolean): void {
+  /** Inside the mailbox, before messages are handed out. `limited`: the provider of the model is left alone for now. */
+  look(messagesWait: boolean, limited: boolean): void {
     if (this.#status !== 'open') return;
     const { pool, options } = this.#parts;
-    const source = this.#step({ type: 'look', free: pool.hasIdle(), relayThere: options().link.status().phase === 'ready', messagesWait });
+    const source = this.#step({ type: 'look', free: pool.hasIdle(), mayBegin: !limited && options().link.status().phase === 'ready', messagesWait });
     const free = source === undefined ? undefined : pool.idleIn(this.#session?.life);
     if (source !== undefined && free !== undefined) this.#begin(source, free);
     pool.hasWork('own', this.#state.status !== 'idle');
@@ -153,7 +153,7 @@ export class Operator {
     const { steadyClock: clock } = options();
     const { initialDue, beatAtMs } = this.#state;
     this.#cancelWake?.();
-    const awaited = initialDue && pool.hasIdle() ? later(clock.now(), RELAY_AWAY_MS) : undefined;
+    const awaited = initialDue && pool.hasIdle() ? later(clock.now(), NOT_YET_MS) : undefined;
     const atMs = awaited ?? beatAtMs;
     this.#cancelWake = atMs === undefined || this.#status !== 'open' ? undefined : clock.wake(atMs, pump);
   }

@@ -13,7 +13,7 @@ export interface OperatorSettings {
 /** For `skep status`; times in Unix milliseconds of the clock for deadlines. */
 export interface OperatorReport {
   readonly turns: number;
-  /** Beats that were due while a message waited, a turn of this kind ran, or the relay was away. */
+  /** Beats that were due while a message waited, a turn of this kind ran, or no turn could begin. */
   readonly skipped: number;
   readonly nextBeatAtMs?: Milliseconds;
   readonly running?: OperatorSource;
