@@ -202,7 +202,7 @@ describe('initialize', () => {
     const read = readInitialize({ protocolVersion: 1, agentCapabilities, agentInfo: null }, { standing: hint });
     expect(read).toEqual({
       ok: true,
-      traits: { agentInfo: { name: '', version: '' }, systemPrompt: form, closesSessions: false, reopens: 'none', initialized: { protocolVersion: 1, agentCapabilities, agentInfo: null } },
+      traits: { agentInfo: { name: '', version: '' }, systemPrompt: form, closesSessions: false, reopens: 'none', steers: false, initialized: { protocolVersion: 1, agentCapabilities, agentInfo: null } },
     });
   });
 

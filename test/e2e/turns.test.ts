@@ -28,8 +28,8 @@ function turnEnds({ notes }: Stage): readonly Extract<Note, { type: 'turn_ended'
 }
 
 describe('coalescing', () => {
-  it('quick messages in a thread are one turn; what comes during a turn is the next one', async () => {
-    const stage = await stageOf({ rules: [{ match: 'hold', do: [{ wait: 'go' }, REPLY.do[0]] }, REPLY] });
+  it('quick messages in a thread are one turn; what comes during a turn is the next one where it waits', async () => {
+    const stage = await stageOf({ rules: [{ match: 'hold', do: [{ wait: 'go' }, REPLY.do[0]] }, REPLY], agent: ['mid-turn: queue'] });
     const root = await stage.say(stage.owner, 'root');
     await stage.watch.until('an answer', () => stage.answers[0]);
     await stage.say(stage.owner, 'hold', root);
