@@ -251,6 +251,16 @@ export const PITFALLS: readonly Pitfall[] = [
     ],
   },
   {
+    section: 'Cancel and time', fault: 'a message that comes in mid-turn and is swallowed, answered twice, or given to a turn that is dead',
+    tests: [
+      ['test/supervisor/mid-turn.test.ts', '%s, %s, %s: both are answered once'],
+      ['test/supervisor/inbox/mid-turn-walk.test.ts', '%s: each is in one place, on disk before it is read, and comes to its end'],
+      ['test/supervisor/mid-turn-more.test.ts', 'and ends its turn without a word on, has a turn of its own'],
+      ['test/acp/steering.test.ts', 'is answered behind the end of its turn: it is not of that turn, whatever the agent says'],
+      ['test/acp/steering.test.ts', 'is no sign of life: a turn that says it has it and does nothing is idle'],
+    ],
+  },
+  {
     section: 'Cancel and time', fault: 'a question that nobody answers in time, and what the agent makes of that',
     tests: [['test/e2e/permission.test.ts', 'not in time: it is denied, and the card says so'], ['test/permission/driver.test.ts', 'denies at the deadline that was set, by one timer']],
   },
