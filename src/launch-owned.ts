@@ -41,11 +41,11 @@ export interface LaunchedParts {
   readonly supervisor: Supervisor;
 }
 
-/** Runs the agent as the config says, with the two texts and the session policy that its owner's word came to. */
-export function startLaunched({ target, sessionPolicy, standing, onProcess }: LaunchStart, { config, launch, supervisor }: LaunchedParts): void {
+/** Runs the agent as the config says, with the two texts, the session policy and the model that its owner's word came to. */
+export function startLaunched({ target, sessionPolicy, standing, model, onProcess }: LaunchStart, { config, launch, supervisor }: LaunchedParts): void {
   const agent = config.agents.find(({ pubkey }) => pubkey === target.pubkey);
   if (agent === undefined) throw new TypeError('launches: no such agent');
-  const options = launch.configured(agent, { session: sessionPolicy, ...standing });
+  const options = launch.configured(agent, { session: sessionPolicy, ...standing, ...(model !== undefined && { model }) });
   supervisor.start({
     ...options,
     observe: (note) => {

@@ -50,6 +50,7 @@ export interface Told {
   readonly session: AgentConfig['session'];
   readonly system?: string;
   readonly teamInstructions?: string;
+  readonly model?: string;
 }
 
 export interface Launch {
@@ -119,8 +120,8 @@ type Setup = Omit<AgentConfig, 'secretKey' | 'attestation' | 'respondTo' | 'allo
   readonly teamInstructions?: string | undefined;
 };
 
-function toldSetup(agent: AgentConfig, { session, system, teamInstructions }: Told): Setup {
-  return { ...agent, session, instructions: system, teamInstructions };
+function toldSetup(agent: AgentConfig, { session, system, teamInstructions, model }: Told): Setup {
+  return { ...agent, session, instructions: system, teamInstructions, wished: { ...agent.wished, ...(model !== undefined && { model }) } };
 }
 
 function managedSetup({ pubkey, owner, root, displayName, systemPrompt, runtime }: ManagedAgent, config: Config): Setup | undefined {

@@ -17,9 +17,9 @@ export function launchLines(report: LaunchReport, nowMs: number): readonly strin
   ];
 }
 
-function ownText({ own, sessionPolicy }: LaunchedReport): string {
+function ownText({ own, sessionPolicy, model }: LaunchedReport): string {
   const source = own.version === undefined ? (own.source === 'none' ? 'no instructions' : `the ${own.source === 'legacy' ? 'event' : own.source}'s prompt`) : `version ${shortId(own.version)}`;
-  return [source, hashText(own), `session ${sessionPolicy}`].join(', ');
+  return [source, hashText(own), `session ${sessionPolicy}`, ...(model.id === null ? [] : [`model ${safe(model.id)}${model.override === undefined ? '' : ` (${safe(model.override)})`}`])].join(', ');
 }
 
 function teamRows({ team }: LaunchedReport): readonly string[] {

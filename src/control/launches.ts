@@ -18,7 +18,7 @@ export interface LaunchReport {
   /** What it would be started with now. */
   readonly current?: LaunchedReport;
   /** What a restart would change. */
-  readonly drift: readonly ('instructions' | 'team-instructions' | 'session-policy')[];
+  readonly drift: readonly ('instructions' | 'team-instructions' | 'session-policy' | 'model')[];
   /** Records of starts that the relay does not have yet. */
   readonly pendingRecords: number;
 }
@@ -36,6 +36,7 @@ export interface LaunchedReport {
     readonly override?: string;
   };
   readonly sessionPolicy: 'channel' | 'thread';
+  readonly model: { readonly id: string | null; readonly override?: string };
 }
 
 const eventId = z.string().transform((text, context): EventId => branded(asEventId(text), context));
@@ -46,6 +47,7 @@ const launched = z.object({
   own: z.object({ source: z.enum(['version', 'definition', 'legacy', 'none']), version: z.exactOptional(eventId), sha256, override }),
   team: z.object({ teams: z.array(z.object({ id: z.string(), version: z.exactOptional(eventId) })), sha256, override }),
   sessionPolicy: z.enum(['channel', 'thread']),
+  model: z.object({ id: z.string().nullable(), override }),
 });
 
 export const launchReport = z.object({
@@ -58,6 +60,6 @@ export const launchReport = z.object({
   startedAtSec: z.exactOptional(z.number()),
   pinned: z.exactOptional(launched),
   current: z.exactOptional(launched),
-  drift: z.array(z.enum(['instructions', 'team-instructions', 'session-policy'])),
+  drift: z.array(z.enum(['instructions', 'team-instructions', 'session-policy', 'model'])),
   pendingRecords: z.number().int().nonnegative(),
 });

@@ -158,7 +158,7 @@ export class Launched {
     for (const id of plan.deletedTeams) log.warn('a team of an agent was deleted; its membership counts no longer', { agent: target.name, team: id });
     let isRecorded = false;
     start({
-      target, sessionPolicy: plan.sessionPolicy, standing: plan.delivery.standing,
+      target, sessionPolicy: plan.sessionPolicy, standing: plan.delivery.standing, model: plan.model.delivered,
       onProcess: () => {
         if (isRecorded) return;
         isRecorded = true;

@@ -21,12 +21,14 @@ export interface LaunchSnapshot {
   readonly pendingRecords: number;
 }
 
-export type Drift = 'instructions' | 'team-instructions' | 'session-policy';
+export type Drift = 'instructions' | 'team-instructions' | 'session-policy' | 'model';
 
 export interface LaunchedTexts {
   readonly own: LayerText & { readonly source: 'version' | 'definition' | 'legacy' | 'none'; readonly version?: EventId };
   readonly team: LayerText & { readonly teams: readonly { readonly id: string; readonly version?: EventId }[] };
   readonly sessionPolicy: SessionPolicy;
+  /** Null: the program's own. */
+  readonly model: { readonly id: string | null; readonly override?: string };
 }
 
 /** `sha256` is that of the text as it was handed over; null for none. */
@@ -36,12 +38,13 @@ interface LayerText {
   readonly override?: string;
 }
 
-export function textsOf({ layers, delivery, sessionPolicy }: LaunchPlan): LaunchedTexts {
+export function textsOf({ layers, delivery, sessionPolicy, model }: LaunchPlan): LaunchedTexts {
   const { source } = layers.own;
   return {
     own: { source: source.type, ...(source.type === 'version' && { version: source.id }), ...layerText(delivery.own) },
     team: { teams: layers.team.teams.map(({ id, version }) => ({ id, ...(version && { version }) })), ...layerText(delivery.team) },
     sessionPolicy,
+    model: { id: model.delivered ?? null, ...(model.override === undefined ? {} : { override: model.override }) },
   };
 }
 
@@ -54,5 +57,6 @@ export function driftOf(pinned: LaunchedTexts, current: LaunchedTexts): readonly
     ...(pinned.own.sha256 === current.own.sha256 ? [] : ['instructions' as const]),
     ...(pinned.team.sha256 === current.team.sha256 ? [] : ['team-instructions' as const]),
     ...(pinned.sessionPolicy === current.sessionPolicy ? [] : ['session-policy' as const]),
+    ...(pinned.model.id === current.model.id ? [] : ['model' as const]),
   ];
 }

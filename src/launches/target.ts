@@ -17,6 +17,8 @@ export interface LaunchStart {
   readonly target: LaunchTarget;
   readonly sessionPolicy: LaunchPlan['sessionPolicy'];
   readonly standing: LaunchPlan['delivery']['standing'];
+  /** Undefined: the program's own. */
+  readonly model: string | undefined;
   /** To be called when a process of it has started: from then on it may be handed its texts. More than once is once. */
   readonly onProcess: () => void;
 }

@@ -80,7 +80,7 @@ export function readInstance(event: UnverifiedEvent): { readonly ok: true; reado
  * The model that an instance runs on: its definition's, and where that says none, what a fat event says. Which prompt
  * holds is `launch.ts`'s question: an instance with a definition never takes it from here.
  */
-export function resolveModel({ own }: Instance, definition: Definition | undefined): Pick<OwnFields, 'model' | 'provider'> {
+export function resolveModel({ own }: Pick<Instance, 'own'>, definition: Definition | undefined): Pick<OwnFields, 'model' | 'provider'> {
   return { model: definition?.model ?? own.model, provider: definition?.provider ?? own.provider };
 }
 

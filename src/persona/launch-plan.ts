@@ -5,7 +5,7 @@
 import { refuse } from '../model/index.ts';
 import type { Pubkey, Refusal } from '../model/index.ts';
 import type { SessionPolicy } from './definition.ts';
-import { readInstance } from './instance.ts';
+import { readInstance, resolveModel } from './instance.ts';
 import { PERSONA_KIND } from './kinds.ts';
 import { headOf, launchFacts } from './launch-facts.ts';
 import type { FactsRefusal, Linked } from './launch-facts.ts';
@@ -20,7 +20,7 @@ export interface LaunchOrder {
   readonly persona: string | undefined;
   /** Teams by the word of this machine, beside those whose records name the agent. */
   readonly teams: readonly TeamId[];
-  readonly overrides: { readonly own?: Override; readonly team?: Override };
+  readonly overrides: { readonly own?: Override; readonly team?: Override; readonly model?: Override };
 }
 
 export interface LaunchPlan {
@@ -30,9 +30,20 @@ export interface LaunchPlan {
   readonly definition: DefinitionHead | undefined;
   /** The definition's; `channel` without one. */
   readonly sessionPolicy: SessionPolicy;
+  readonly model: ModelChoice;
   readonly teams: readonly TeamFacts[];
   /** Teams of the order that were deleted: they count no longer. */
   readonly deletedTeams: readonly TeamId[];
+}
+
+/** An empty id says none; without one it is the program's own. */
+interface ModelChoice {
+  readonly source: 'definition' | 'legacy' | 'none';
+  /** By the owner's word. */
+  readonly resolved: string | undefined;
+  /** Where it comes from what stands in its place. */
+  readonly override: string | undefined;
+  readonly delivered: string | undefined;
 }
 
 /** `unavailable`: a relay or a signer did not answer, and nothing is known. Everything else is the owner's to mend. */
@@ -53,9 +64,17 @@ export async function planLaunch(
   return {
     ok: true,
     plan: {
-      layers, delivery: deliver(layers, overrides), definition, sessionPolicy: definition?.definition.sessionPolicy ?? 'channel', teams: facts.teams, deletedTeams,
+      layers, delivery: deliver(layers, overrides), definition, sessionPolicy: definition?.definition.sessionPolicy ?? 'channel',
+      model: chooseModel(linked.linked, definition, overrides.model), teams: facts.teams, deletedTeams,
     },
   };
+}
+
+function chooseModel(linked: Linked, head: DefinitionHead | undefined, override: Override | undefined): ModelChoice {
+  const { model = '' } = resolveModel(linked, head?.definition);
+  const resolved = model === '' ? undefined : model;
+  const source = resolved === undefined ? 'none' : head?.definition.model === undefined ? 'legacy' : 'definition';
+  return { source, resolved, override: override?.source, delivered: override?.text ?? resolved };
 }
 
 /** What the agent's own event says that it is made of; without one, of nothing. */

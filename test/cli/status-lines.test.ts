@@ -33,11 +33,11 @@ it('tells everything of a report, one line a thing', () => {
     '',
     'helper  of bee, started, run 01234567 since 12 s',
     '  now      definition bee: expected one on the relay',
-    '  told     version aaaaaaaa, sha256 cccccccccccc in its place (skep.yaml: agents.helper.instructions), session channel',
+    '  told     version aaaaaaaa, sha256 cccccccccccc in its place (skep.yaml: agents.helper.instructions), session channel, model large (skep.yaml: agents.helper.model)',
     '  teams    2 teams, version bbbbbbbb, sha256 dddddddddddd in its place (skep.yaml: agents.helper.team-instructions)',
     '  now      version eeeeeeee, sha256 ffffffffffff in its place (skep.yaml: agents.helper.instructions), session thread',
     '  teams    1 team, version bbbbbbbb, nothing told in its place (skep.yaml: agents.helper.team-instructions)',
-    '  restart  to take up: instructions, team-instructions, session-policy',
+    '  restart  to take up: instructions, team-instructions, session-policy, model',
     '  records  1 start not recorded at the relay yet',
   ]);
 });
@@ -47,7 +47,7 @@ it('tells of an agent that is not started why, and of one that is what it was to
   const calm = { name: 'helper', pubkey: AGENT, drift: [], pendingRecords: 0 } as const;
   const linesOf = (one: LaunchReport): readonly string[] => statusLines({ ...report, agents: [], launches: [one] }, NOW_MS).slice(-3);
   expect(linesOf({ ...calm, status: 'refused', reason: 'definition bee: expected one on the relay' })).toEqual(['', 'helper  of its own event, not started', '  because  definition bee: expected one on the relay']);
-  const nothing = { own: { source: 'none', sha256: null }, team: { teams: [], sha256: null }, sessionPolicy: 'channel' } as const;
+  const nothing = { own: { source: 'none', sha256: null }, team: { teams: [], sha256: null }, sessionPolicy: 'channel', model: { id: null } } as const;
   const told = (source: 'none' | 'legacy' | 'definition'): string | undefined =>
     linesOf({ ...calm, status: 'running', pinned: { ...nothing, own: { source, sha256: null } } }).at(-1);
   expect([told('none'), told('legacy'), told('definition')]).toEqual([

@@ -41,14 +41,14 @@ export function sampleReport(): StatusReport {
       pinned: {
         own: { source: 'version', version: eventId('a'.repeat(64)), sha256: 'c'.repeat(64), override: 'skep.yaml: agents.helper.instructions' },
         team: { teams: [{ id: 'bees', version: eventId('b'.repeat(64)) }, { id: 'ants' }], sha256: 'd'.repeat(64), override: 'skep.yaml: agents.helper.team-instructions' },
-        sessionPolicy: 'channel',
+        sessionPolicy: 'channel', model: { id: 'large', override: 'skep.yaml: agents.helper.model' },
       },
       current: {
         own: { source: 'version', version: eventId('e'.repeat(64)), sha256: 'f'.repeat(64), override: 'skep.yaml: agents.helper.instructions' },
         team: { teams: [{ id: 'bees', version: eventId('b'.repeat(64)) }], sha256: null, override: 'skep.yaml: agents.helper.team-instructions' },
-        sessionPolicy: 'thread',
+        sessionPolicy: 'thread', model: { id: null, override: 'skep.yaml: agents.helper.model' },
       },
-      drift: ['instructions', 'team-instructions', 'session-policy'],
+      drift: ['instructions', 'team-instructions', 'session-policy', 'model'],
       pendingRecords: 1,
     }],
   };

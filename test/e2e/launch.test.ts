@@ -62,7 +62,9 @@ async function memories(stage: Stage, prefix: string): Promise<readonly Readonly
 
 it('waits for a definition, keeps what it was told, is told the new texts at its restart, and is accounted for', async () => {
   const stage = await openStage({
-    rules: [{ do: [{ reply: 'told: {{system}}' }] }], script: { newSession: { systemPrompt: true } }, agent: ['persona: bee'], top: ['owner-key: owner.key'],
+    rules: [{ do: [{ reply: 'told: {{system}} by {{model}}' }] }],
+    script: { newSession: { systemPrompt: true, models: { currentModelId: 'small', availableModels: ['small', 'large', 'larger'].map((modelId) => ({ modelId, name: modelId })) } } },
+    agent: ['persona: bee'], top: ['owner-key: owner.key'],
   });
   open = stage;
   const { watch, running, owner } = stage;
@@ -84,11 +86,12 @@ it('waits for a definition, keeps what it was told, is told the new texts at its
   const notice = await watch.until('the notice', () => frames.find(({ kind }) => kind === 'launch_refused'));
   expect(notice.payload).toEqual({ code: 'definition_unusable', detail: 'definition bee: expected one on the relay' });
 
-  await define(ports, { systemPrompt: 'You are a bee.' });
+  await define(ports, { systemPrompt: 'You are a bee.', model: 'large' });
   await watch.until('the start', () => launch()?.status === 'running');
   const first = await answerTo('who are you');
   expect(first).toContain('<system>\nYou are a bee.\n</system>');
   expect(first).not.toContain('team-instructions');
+  expect(first).toContain(' by large');
   expect(launch()?.pinned).toMatchObject({ own: { source: 'definition', sha256: sha256('You are a bee.') }, team: { teams: [], sha256: null }, sessionPolicy: 'channel' });
   const pid = running.snapshot().agents[0]?.processes[0]?.pid;
 
@@ -97,18 +100,18 @@ it('waits for a definition, keeps what it was told, is told the new texts at its
   expect(await writeTeam(ports, { status: 'live', id: team, name: 'Bees', definitions: [], agents: [agent] })).toEqual({ ok: true });
   expect(await saveTeamInstructions(ports, team, ' Hum together.\n')).toMatchObject({ status: 'current' });
   expect(await saveVersion(ports, { subject: { type: 'agent', agent }, text: 'You are the queen.', earlier: 'You are a bee.' })).toMatchObject({ status: 'current', earlier: 'kept' });
-  await define(ports, { systemPrompt: 'You are a bee.', sessionPolicy: 'thread' });
-  await watch.until('the drift', () => launch()?.drift.length === 3);
+  await define(ports, { systemPrompt: 'You are a bee.', model: 'larger', sessionPolicy: 'thread' });
+  await watch.until('the drift', () => launch()?.drift.length === 4);
   expect(launch()).toMatchObject({
-    status: 'running', drift: ['instructions', 'team-instructions', 'session-policy'],
+    status: 'running', drift: ['instructions', 'team-instructions', 'session-policy', 'model'],
     pinned: { own: { source: 'definition' } }, current: { own: { source: 'version', sha256: sha256('You are the queen.') }, team: { teams: [{ id: 'bees' }], sha256: sha256('Hum together.') } },
   });
-  expect(await answerTo('who are you now')).toContain('<system>\nYou are a bee.\n</system>');
+  expect(await answerTo('who are you now')).toContain('<system>\nYou are a bee.\n</system> by large');
   expect(running.snapshot().agents[0]?.processes[0]?.pid).toBe(pid);
 
   expect(await running.restart('helper')).toEqual({ ok: true });
   await watch.until('the next start', () => launch()?.status === 'running' && launch()?.drift.length === 0);
-  expect(await answerTo('and now')).toContain('<system>\nYou are the queen.\n</system>\n\n<team-instructions>\nHum together.\n</team-instructions>');
+  expect(await answerTo('and now')).toContain('<system>\nYou are the queen.\n</system>\n\n<team-instructions>\nHum together.\n</team-instructions> by larger');
 
   await watch.until('the records', () => launch()?.pendingRecords === 0);
   const records = (await memories(stage, 'mem/launches/')).map(({ own, team: theirs }) => ({ own, team: theirs }));

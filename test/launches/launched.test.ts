@@ -98,7 +98,7 @@ describe('an agent is not started', () => {
     one.clock.advance(900);
     expect(one.starts).toEqual([]);
     await one.settle(() => one.starts.length === 1);
-    expect(one.starts[0]).toMatchObject({ standing: { system: 'template' }, sessionPolicy: 'channel' });
+    expect(one.starts[0]).toMatchObject({ standing: { system: 'template' }, sessionPolicy: 'channel', model: undefined });
     expect([statusOf(one), one.launches.waiting(), one.frames]).toEqual(['running', 0, []]);
   });
 
@@ -159,6 +159,20 @@ describe('an agent that runs', () => {
     expect(await one.launches.refusalOf(agent)).toMatchObject({ code: 'instructions_invalid' });
     expect(await one.launches.refusalOf(pubkey('f'.repeat(64)))).toBeUndefined();
     expect([one.starts.length, one.frames]).toEqual([1, []]);
+  });
+
+  it('keeps its model, too, and a restart would take up another one', async () => {
+    const one = world();
+    define(one.relay, { model: 'small' });
+    await until(() => one.starts.length === 1);
+    expect(one.starts[0]?.model).toBe('small');
+    define(one.relay, { model: 'large' }, 2);
+    one.news();
+    await one.settle(() => one.launches.snapshot()[0]?.drift.join() === 'model');
+    expect(one.launches.snapshot()[0]).toMatchObject({ pinned: { model: { id: 'small' } }, current: { model: { id: 'large' } } });
+    one.launches.ended(agent);
+    await one.settle(() => one.starts.length === 2);
+    expect(one.starts[1]?.model).toBe('large');
   });
 
   it('is compared every five minutes where the relay tells of nothing', async () => {

@@ -177,6 +177,23 @@ describe('the plan of a start', () => {
     });
   });
 
+  it('has the model of the definition, else of a fat event, else none; what this machine says stands in its place', async () => {
+    const relay = memoryRelay();
+    const modelOf = async (order: Partial<LaunchOrder> = {}) => {
+      const planned = await planOf(relay, order);
+      return planned.ok ? planned.plan.model : planned.code;
+    };
+    relay.put(definition({ model: 'large' }));
+    expect(await modelOf()).toEqual({ source: 'definition', resolved: 'large', override: undefined, delivered: 'large' });
+    expect(await modelOf({ overrides: { model: { text: 'small', source: 'skep.yaml' } } })).toEqual({ source: 'definition', resolved: 'large', override: 'skep.yaml', delivered: 'small' });
+    relay.put(instance({ model: 'old' }));
+    expect(await modelOf({ persona: undefined })).toEqual({ source: 'legacy', resolved: 'old', override: undefined, delivered: 'old' });
+    const none = memoryRelay();
+    none.put(definition({ model: '' }));
+    const planned = await planOf(none);
+    expect(planned.ok && planned.plan.model).toEqual({ source: 'none', resolved: undefined, override: undefined, delivered: undefined });
+  });
+
   it('of an agent without a persona follows its own event', async () => {
     const relay = memoryRelay();
     const layerOf = async () => {

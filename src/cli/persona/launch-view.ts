@@ -50,6 +50,7 @@ export function planJson(view: PlanView): object {
     deletedTeams: plan?.deletedTeams ?? [],
     definition: plan?.definition === undefined ? null : { slug: plan.definition.slug, event: plan.definition.id },
     session: sessionOf(agent, said) ?? null,
+    model: modelOf(agent, said) ?? null,
     adapter: { name: agent.adapter.name, there: program.is !== 'problem', what: program.what, mend: program.mend ?? null },
   };
 }
@@ -58,6 +59,7 @@ export function planLines(view: PlanView): readonly string[] {
   const { agent, program, said } = view;
   const layers = layersOf(agent, said);
   const session = sessionOf(agent, said);
+  const model = modelOf(agent, said);
   const deleted = said.by === 'relay' ? said.plan.deletedTeams : [];
   return [
     `${agent.name}  ${toNpub(agent.pubkey)}`,
@@ -66,6 +68,7 @@ export function planLines(view: PlanView): readonly string[] {
     ...teamsOf(said).map((team) => `           ${safe(team.name)} (${safe(team.id)}): ${faultOf(team) ?? `${team.version === undefined ? 'no version' : `version ${shortId(team.version.id)}`}, ${sizeText(textJson(textOf(team)))}`}`),
     ...deleted.map((id) => `           ${safe(id)} is deleted: it says nothing`),
     ...(session === undefined ? [] : [`  session  ${session}`]),
+    ...(model === undefined || model.delivered === null ? [] : [`  model    ${safe(model.delivered)}, ${modelText(model)}`]),
     `  adapter  ${agent.adapter.name}: ${safe(program.what)}`,
     ...(program.mend === undefined ? [] : [`           → ${program.mend}`]),
     doesStart(view) ? 'would start' : `would not start: ${said.by === 'nobody' ? excerpt(said.refusal.detail, MAX_REASON) : 'its program is not there'}`,
@@ -155,6 +158,35 @@ function sessionOf({ session }: AgentConfig, said: PlanView['said']): string | u
     default:
       return unreachable(said);
   }
+}
+
+interface ModelView {
+  readonly source: 'definition' | 'legacy' | 'config' | 'none';
+  readonly resolved: string | null;
+  readonly override: string | null;
+  readonly delivered: string | null;
+}
+
+/** Undefined where the start is refused. */
+function modelOf({ wished: { model } }: AgentConfig, said: PlanView['said']): ModelView | undefined {
+  switch (said.by) {
+    case 'relay': {
+      const { source, resolved = null, override = null, delivered = null } = said.plan.model;
+      return { source, resolved, override, delivered };
+    }
+    case 'config':
+      return { source: model === undefined ? 'none' : 'config', resolved: model ?? null, override: null, delivered: model ?? null };
+    case 'nobody':
+      return undefined;
+    default:
+      return unreachable(said);
+  }
+}
+
+function modelText({ source, resolved, override }: ModelView): string {
+  const from = { definition: 'of its persona', legacy: 'of its instance on the relay', config: 'of skep.yaml', none: '' }[source];
+  if (override === null) return from;
+  return resolved === null ? override : `${override} in the place of ${safe(resolved)} ${from}`;
 }
 
 function textOf({ version, instructions = '' }: TeamFacts): string | undefined {

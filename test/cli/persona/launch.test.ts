@@ -48,13 +48,13 @@ it('names the source of each layer, its size and hash: definition, then version,
     refusal: { code: 'definition_unusable', detail: 'definition helper: expected one on the relay' },
   });
   box.write('prompt.md', 'As the persona says.');
-  await inPlace(box, 'persona', 'new', 'helper', '--name', 'Helper', '--prompt', 'prompt.md', '--session', 'thread', '--yes');
+  await inPlace(box, 'persona', 'new', 'helper', '--name', 'Helper', '--prompt', 'prompt.md', '--session', 'thread', '--model', 'large', '--yes');
   const [definition] = await box.stored(30_175);
   expect(await planned(box)).toEqual({
     agent: bob.pubkey, name: 'helper', starts: true, refusal: null,
     own: { source: 'definition', version: null, override: null, resolved: size('As the persona says.'), delivered: size('As the persona says.') },
     team: { source: 'none', version: null, override: null, resolved: NO_TEXT, delivered: NO_TEXT },
-    teams: [], deletedTeams: [], definition: { slug: 'helper', event: definition?.id }, session: 'thread',
+    teams: [], deletedTeams: [], definition: { slug: 'helper', event: definition?.id }, session: 'thread', model: { source: 'definition', resolved: 'large', override: null, delivered: 'large' },
     adapter: { name: 'scripted', there: true, what: expect.stringContaining('skep doctor helper starts it'), mend: null },
   });
 
@@ -70,10 +70,11 @@ it('names the source of each layer, its size and hash: definition, then version,
     teams: [{ name: 'Bees', ...size('\n  Share.\n'), fault: null }],
   });
 
-  configure(box, 'persona: helper, instructions: Of this machine., team-instructions: Alone.');
+  configure(box, 'persona: helper, instructions: Of this machine., team-instructions: Alone., model: small');
   expect(await planned(box)).toMatchObject({
     own: { source: 'version', override: 'skep.yaml: agents.helper.instructions', resolved: size('As its owner says.'), delivered: size('Of this machine.') },
     team: { source: 'teams', override: 'skep.yaml: agents.helper.team-instructions', resolved: size('Share.'), delivered: size('Alone.') },
+    model: { source: 'definition', resolved: 'large', override: 'skep.yaml: agents.helper.model', delivered: 'small' },
   });
   // What is saved does not reach the agent here, and its owner is told so.
   expect((await inPlace(box, 'instructions', 'show', 'agent', 'helper')).stderr).toContain('skep: skep.yaml: agents.helper.instructions stands on this machine in the place of what agent helper says\n');
@@ -88,6 +89,7 @@ it('names the source of each layer, its size and hash: definition, then version,
  {11}in its place skep.yaml: agents.helper.team-instructions, 6 bytes, sha256 [0-9a-f]{12}
  {11}Bees \\(\\S+\\): version [0-9a-f]{8}, 10 bytes, sha256 [0-9a-f]{12}
  {2}session {2}thread
+ {2}model {4}small, skep.yaml: agents.helper.model in the place of large of its persona
  {2}adapter {2}scripted: .*
 would start
 $`));
