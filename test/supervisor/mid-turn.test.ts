@@ -4,9 +4,10 @@
  * them or took them, and nothing waits any more.
  */
 import { describe, expect, it } from 'vitest';
+import { settleable } from '../../src/model/index.ts';
 import { openBench } from './bench.ts';
 import type { Bench, Script } from './bench.ts';
-import { inThread, message } from './people.ts';
+import { friend, inThread, message, someRoot } from './people.ts';
 
 const ASK_MS = 120_000;
 const STEER_MS = 10_000;
@@ -104,4 +105,28 @@ describe('a message while a turn is under way', () => {
     const written = bench.link.told.filter(({ kind, payload }) => kind === 'acp_write' && METHODS.some((method) => payload.includes(method)));
     expect(written).toHaveLength(isSteered ? 1 : 0);
   });
+});
+
+it('what the agent publishes while it is still looked up who is named in the message is no answer to it', async () => {
+  const bench = openBench({
+    midTurn: 'steer',
+    script: {
+      initialize: { meta: { steering: { supported: true } } }, onSteer: { answer: 'injected' },
+      rules: [{ do: [...READY, { say: 'also {{steered}}' }] }],
+    },
+  });
+  const first = message({ content: 'the first' });
+  await bench.hear(first);
+  await bench.until(() => bench.isMarked('ready'));
+  const { promise: held, resolve: release } = settleable<undefined>();
+  bench.link.held = held;
+  const asked = bench.link.asked.length;
+  await bench.hear(message({ content: 'the second', tags: [...inThread(first.id), ['p', friend.pubkey]] }));
+  await bench.until(() => bench.link.asked.length > asked);
+  bench.link.publications.splice(0, 1, { events: [someRoot], undecided: false });
+  release(undefined);
+  expect(await bench.nth('steered')).toMatchObject({ outcome: 'injected' });
+  bench.openGate('go');
+  await bench.nth('turn_ended');
+  expect(bench.answers).toEqual(['also the second']);
 });

@@ -80,10 +80,11 @@ export class Steering {
     const { batch, life, steers } = flight;
     if (!(await steers.begun)) return 'passed';
     if (!life.process.canSteer(flight.sessionId)) return 'refused';
-    const [{ events, undecided }, { facts: channel }, { facts: profiles }] = await Promise.all([
-      link.publishedIn(batch), directory.channel(batch.channelId), directory.profiles([...peopleIn([entry], undefined), link.pubkey]),
+    const [{ facts: channel }, { facts: profiles }] = await Promise.all([
+      directory.channel(batch.channelId), directory.profiles([...peopleIn([entry], undefined), link.pubkey]),
     ]);
-    // What is on its way to the relay answers the turn, and must not be taken for an answer to this.
+    // Last of all: what is published until then, or on its way to the relay, answers the turn, and must not be taken for an answer to this.
+    const { events, undecided } = await link.publishedIn(batch);
     if (undecided) return 'passed';
     const single = { turnId: batch.turnId, lane: batch.lane, channelId: batch.channelId, entries: [entry] } as const;
     const input = turnInput(single, { channel, history: undefined, historyDelivered: true, profiles }, {}, 'sent');
