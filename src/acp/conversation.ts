@@ -114,8 +114,10 @@ export class Conversation {
       onPermission: (request, line, reply) => { this.#ask(request, line, reply); },
       onOther: (sessionId, word) => {
         this.#usage.heard(sessionId, word);
-        if (word.type === 'update') this.#steering.heard(sessionId, word.update);
-        if (word.type === 'update') this.#turns.get(sessionId)?.turn.sign(fails(word.update, dialect.failureSigns));
+        const turn = this.#turns.get(sessionId)?.turn;
+        if (word.type !== 'update' || turn === undefined) return;
+        this.#steering.heard(sessionId, word.update);
+        turn.sign(fails(word.update, dialect.failureSigns));
       },
       onPromptAnswered: (sessionId) => {
         this.#turns.get(sessionId)?.turn.seal();

@@ -7,6 +7,7 @@ afterEach(noneLeft);
 
 const STEERABLE = { initialize: { meta: { steering: { supported: true } } } };
 const RUN = { update: { sessionUpdate: 'session_info_update', _meta: { goose: { activeRunId: 'run-7' } } } };
+const RUN_8 = { update: { sessionUpdate: 'session_info_update', _meta: { goose: { activeRunId: 'run-8' } } } };
 const NO_RUN = { update: { sessionUpdate: 'session_info_update', _meta: { goose: { activeRunId: null } } } };
 
 interface Frame {
@@ -58,6 +59,16 @@ describe('a message for a turn under way', () => {
 
   it('goes nowhere where the agent offers nothing, or has told that its run is over', async () => {
     const { started, sessionId } = await prompted(waiting({}, RUN, NO_RUN));
+    expect(started.process.canSteer(sessionId)).toBe(false);
+  });
+
+  it('goes nowhere by the id of a run that was told when its turn was over', async () => {
+    const { started, sessionId, outcome } = await prompted({
+      onSteer: { before: [{ stop: 'end_turn' }], after: [RUN_8] }, rules: [{ do: [RUN, { say: 'Well, ' }, { hang: true }] }],
+    });
+    void started.process.steer(sessionId, 'and that');
+    await outcome;
+    await until(() => heard(started, 'run-8'));
     expect(started.process.canSteer(sessionId)).toBe(false);
   });
 
