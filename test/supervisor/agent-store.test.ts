@@ -51,6 +51,27 @@ describe('a disk that takes no more', () => {
     expect(bench.link.said.filter((said) => said.kind === 'notice')).toEqual([]);
   });
 
+  it.each(['dispatched', 'queued'] as const)('at "%s" of a message for a turn under way is fatal, and the agent still stops', async (kind) => {
+    const bench = openBench({
+      midTurn: 'steer',
+      script: {
+        initialize: { meta: { steering: { supported: true } } }, onSteer: { answer: 'promptRequired' },
+        rules: [{ do: [{ mark: 'ready' }, { wait: 'go' }, { say: 'answer' }] }],
+      },
+    });
+    const first = message();
+    await bench.hear(first);
+    await bench.until(() => bench.isMarked('ready'));
+    bench.store.refuse(kind);
+    await bench.hear(message({ tags: inThread(first.id) }));
+    await bench.until(() => bench.fatal.length > 0);
+    expect(fatal(bench)[0]).toMatchObject({ code: 'storage_full' });
+    bench.openGate('go');
+    await bench.agent.stop(GRACE_MS);
+    fatal(bench);
+    expect(bench.agent.snapshot().turns).toEqual([]);
+  });
+
   it('when a process is put on record is fatal, and the agent still stops', async () => {
     const bench = openBench();
     const { pid } = await bench.nth('process_started');

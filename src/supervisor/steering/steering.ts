@@ -61,8 +61,13 @@ export class Steering {
       steers.prepare(ready);
       const { release } = steers.hold();
       this.#releases.set(eventId, release);
-      const commands = await advance([{ type: 'steering', turnId, eventId, published: ready.published }]);
-      if (!commands.some(({ type }) => type === 'steer')) this.#release(eventId);
+      let isGiven = false;
+      try {
+        const commands = await advance([{ type: 'steering', turnId, eventId, published: ready.published }]);
+        isGiven = commands.some(({ type }) => type === 'steer');
+      } finally {
+        if (!isGiven) this.#release(eventId);
+      }
     });
   }
 
@@ -92,6 +97,15 @@ export class Steering {
   }
 
   async #give(flight: Flight, prepared: PreparedSteer): Promise<void> {
+    try {
+      await this.#given(flight, prepared);
+    } finally {
+      // Also where the disk took no more: a turn that waited for ever would keep the supervisor from its end.
+      this.#release(prepared.entry.eventId);
+    }
+  }
+
+  async #given(flight: Flight, prepared: PreparedSteer): Promise<void> {
     const { options, mailbox, advance } = this.#doors;
     const { batch: { turnId }, life, steers } = flight;
     const { eventId } = prepared.entry;
@@ -103,7 +117,6 @@ export class Steering {
     observe({ type: 'steered', agent, turnId, eventId, outcome: outcome.status });
     if (outcome.status === 'refused') log.debug('an agent will not have a message for a turn under way', { agent, turnId, detail: outcome.detail });
     await mailbox(() => advance([{ type: 'steered', turnId, eventId, answer }]));
-    this.#release(eventId);
   }
 }
 
