@@ -24,6 +24,8 @@ export interface RealAgent {
   readonly afterKill: 'resumed' | 'new';
   /** Statuses of its provider that it tells of at once: others it tries again in silence. */
   readonly tellsOf: readonly (401 | 429)[];
+  /** It takes a message while it is at work: else its turn is cut short for it. */
+  readonly isSteered: boolean;
   /** A tool that runs is ended with its turn. */
   readonly endsToolAtCancel: boolean;
 }

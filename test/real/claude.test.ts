@@ -18,6 +18,7 @@ const claude: RealAgent = {
   afterKill: 'resumed',
   afterNo: 'end_turn',
   tellsOf: [],
+  isSteered: true,
   endsToolAtCancel: true,
 };
 

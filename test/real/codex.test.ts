@@ -31,6 +31,7 @@ enabled = false
   afterKill: 'resumed',
   afterNo: 'cancelled',
   tellsOf: [401, 429],
+  isSteered: true,
   endsToolAtCancel: false,
 };
 

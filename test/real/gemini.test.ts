@@ -17,6 +17,7 @@ const gemini: RealAgent = {
   afterKill: 'new',
   afterNo: 'end_turn',
   tellsOf: [401],
+  isSteered: false,
   endsToolAtCancel: true,
 };
 

@@ -1,6 +1,7 @@
 /** What every stock agent program has to come through, one test file a program. */
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Event } from 'nostr-tools/pure';
 import { afterAll, describe, expect, it } from 'vitest';
 import { isAlive } from '../e2e/alive.ts';
 import type { RealAgent } from './agents.ts';
@@ -22,6 +23,8 @@ export function describeAgent(real: RealAgent): void {
       answersByTool(scene);
       asksItsOwner(real, scene);
       isCancelled(real, scene);
+      if (real.isSteered) isSteered(scene);
+      else isCutShort(scene);
       isKilled(scene);
       isStopped(scene);
     });
@@ -132,6 +135,65 @@ function isCancelled(real: RealAgent, open: () => Promise<Scene>): void {
     expect(scene.stage.notes.filter(({ type }) => type === 'process_started')).toHaveLength(1);
     if (real.endsToolAtCancel) expect(isAlive(tool)).toBe(false);
   });
+}
+
+/** The turn has begun to write and the second message, in its thread, has come. */
+async function askedTwice(scene: Scene): Promise<readonly [Event, Event]> {
+  const first = await scene.ask('hold the herons');
+  await scene.until('the beginning', () => hasBegun(scene));
+  return [first, await scene.stage.say(scene.stage.owner, 'answer herons and storks', first)];
+}
+
+function isSteered(open: () => Promise<Scene>): void {
+  it('is given a message while it writes, and answers both once in the same turn', async () => {
+    const scene = await open();
+    const [, second] = await askedTwice(scene);
+    const steered = await scene.until('the steer', () => scene.notes.find((note) => note.type === 'steered'));
+    expect(steered).toMatchObject({ eventId: second.id, outcome: 'injected' });
+    const told = await scene.until('its frame', () => scene.frames.find(({ kind }) => kind === 'prompt_context_steer'));
+    expect(told).toMatchObject({ turnId: steered.turnId });
+    const before = scene.model.requests.length;
+    scene.model.letEnd();
+    const asked = await scene.until('the next request', () => scene.model.requests[before]);
+    expect(asked.body).toContain('herons and storks');
+    const answer = await scene.until('an answer', () => scene.answers[0]);
+    await scene.until('the end of the turn', () => scene.ends[0]);
+    await settled(scene);
+    expect(scene.answers.map(({ content }) => content)).toEqual(['herons and storks', 'control']);
+    expect(scene.ends).toMatchObject([{ turnId: steered.turnId, outcome: 'end_turn', published: [answer.id] }, { outcome: 'end_turn' }]);
+    expect(processesOfTurns(scene)).toHaveLength(1);
+  });
+}
+
+function isCutShort(open: () => Promise<Scene>): void {
+  it('takes no message while it writes: its turn is cut short, and both are answered once in one turn of the same process', async () => {
+    const scene = await open();
+    const [first, second] = await askedTwice(scene);
+    const answer = await scene.until('an answer', () => scene.answers[0]);
+    expect(answer.tags).toContainEqual(['e', first.id, '', 'reply']);
+    await scene.until('the second end', () => scene.ends[1]);
+    await settled(scene);
+    expect(scene.answers.map(({ content }) => content)).toEqual(['herons and storks', 'control']);
+    expect(scene.ends.map(({ outcome }) => outcome)).toEqual(['cancelled', 'end_turn', 'end_turn']);
+    const merged = scene.notes.filter((note) => note.type === 'turn_started')[1];
+    expect(new Set(merged?.eventIds)).toEqual(new Set([first.id, second.id]));
+    expect(scene.model.requests.find(({ body }) => body.includes('herons and storks'))?.body).toContain('hold the herons');
+    expect(processesOfTurns(scene)).toHaveLength(1);
+    expect(scene.notes.filter(({ type }) => type === 'steered')).toEqual([]);
+  });
+}
+
+/** Each once. */
+function processesOfTurns({ notes }: Scene): readonly number[] {
+  return [...new Set(notes.flatMap((note) => (note.type === 'turn_started' ? [note.pid] : [])))];
+}
+
+/** Whatever was still to be answered has been. */
+async function settled(scene: Scene): Promise<void> {
+  const [answers, ends] = [scene.answers.length, scene.ends.length];
+  await scene.ask('answer control');
+  await scene.until('the control', () => scene.answers[answers]);
+  await scene.until('its end', () => scene.ends[ends]);
 }
 
 function switchesModel({ otherModel }: RealAgent, open: () => Promise<Scene>): void {

@@ -85,4 +85,21 @@ describe.skipIf(missing !== undefined)(`sdk${missing === undefined ? '' : `: ${m
     await stage.running.close(0);
     expect(pids().filter(isAlive)).toEqual([]);
   });
+
+  it('takes no message while it writes: its turn is cut short, and both are answered once in one turn of the same process', async () => {
+    const stage = await stageWith();
+    const frames = await openEye(stage);
+    const first = await stage.say(stage.owner, 'begin');
+    await stage.watch.until('the beginning', () => frames.some(({ kind, plaintext }) => kind === 'acp_read' && plaintext.includes(FIRST_WORDS)), PATIENCE_MS);
+    const second = await stage.say(stage.owner, 'and end', first);
+    const answer = await stage.watch.until('an answer', () => stage.answers[0], PATIENCE_MS);
+    expect(answer.tags).toContainEqual(['e', first.id, '', 'reply']);
+    await stage.watch.until('the end of that', () => ended(stage).length === 2, PATIENCE_MS);
+    expect(ended(stage)).toEqual(['cancelled', 'end_turn']);
+    const merged = stage.notes.filter((note) => note.type === 'turn_started')[1];
+    expect(new Set(merged?.eventIds)).toEqual(new Set([first.id, second.id]));
+    expect(stage.running.snapshot().agents[0]?.inbox).toMatchObject({ queued: 0, done: 2, dead: 0 });
+    expect(stage.answers).toHaveLength(1);
+    expect(stage.notes.filter(({ type }) => type === 'process_started' || type === 'steered')).toMatchObject([{ type: 'process_started' }]);
+  });
 });

@@ -1,6 +1,6 @@
 /** Anthropic's Messages API, as far as an agent program needs it. */
 import { membersIn, text, textsOf } from './ports.ts';
-import type { Dialect, Streamed } from './ports.ts';
+import type { Dialect, Stream, Streamed } from './ports.ts';
 
 /** What Claude Code puts beside the user's own words. */
 const REMINDER = /^\s*<system-reminder>/;
@@ -24,7 +24,7 @@ export const anthropic: Dialect = {
     };
   },
   write(stream, reply, count) {
-    const say = (type: string, more: object): void => stream.event(type, { type, ...more });
+    const say = sayOn(stream);
     say('message_start', {
       message: {
         id: `msg_${count}`, type: 'message', role: 'assistant', model: 'played', content: [], stop_reason: null, stop_sequence: null,
@@ -32,7 +32,9 @@ export const anthropic: Dialect = {
       },
     });
     writeBlock(say, reply, count);
-    if ('begins' in reply) return;
+  },
+  finish(stream, reply) {
+    const say = sayOn(stream);
     say('content_block_stop', { index: 0 });
     say('message_delta', { delta: { stop_reason: 'calls' in reply ? 'tool_use' : 'end_turn', stop_sequence: null }, usage: { output_tokens: 20 } });
     say('message_stop', {});
@@ -40,7 +42,13 @@ export const anthropic: Dialect = {
   },
 };
 
-function writeBlock(say: (type: string, more: object) => void, reply: Streamed, count: number): void {
+type Say = (type: string, more: object) => void;
+
+function sayOn(stream: Stream): Say {
+  return (type, more) => { stream.event(type, { type, ...more }); };
+}
+
+function writeBlock(say: Say, reply: Streamed, count: number): void {
   const isCall = 'calls' in reply;
   say('content_block_start', {
     index: 0,

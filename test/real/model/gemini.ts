@@ -19,8 +19,9 @@ export const gemini: Dialect = {
   },
   write(stream, reply, count) {
     stream.event('', chunk(partOf(reply, count), 'calls' in reply));
-    if ('begins' in reply) return;
-    if ('says' in reply) stream.event('', chunk({ text: '' }, true));
+  },
+  finish(stream, reply) {
+    if (!('calls' in reply)) stream.event('', chunk({ text: '' }, true));
     stream.end();
   },
 };

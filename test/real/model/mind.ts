@@ -4,7 +4,7 @@
  *
  *   answer <text>  calls message_reply, and says a word when that has been done
  *   run <command>  has the agent's own shell run it, and says what came of it
- *   hold <text>    says a beginning and never ends; a turn that was interrupted is answered with <text>
+ *   hold <text>    says a beginning and ends when it is let; a turn that was interrupted is answered with <text>
  *   fail <status>  the provider answers with that status of HTTP
  *   anything else  is said back
  */

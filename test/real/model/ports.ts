@@ -26,7 +26,7 @@ export interface ModelCall {
 
 export type ModelReply =
   | { readonly says: string }
-  /** Says this much, and never ends. */
+  /** Says this much, and does not end until it is let. */
   | { readonly begins: string }
   | { readonly calls: ModelCall }
   /** A status of HTTP in the place of a stream. */
@@ -45,7 +45,9 @@ export interface Dialect {
   readonly path: RegExp;
   /** Undefined where the body has another form. */
   read(body: Members, path: string): ModelRequest;
+  /** All but the end. */
   write(stream: Stream, reply: Streamed, count: number): void;
+  finish(stream: Stream, reply: Streamed, count: number): void;
 }
 
 export type Members = Readonly<Record<string, unknown>>;

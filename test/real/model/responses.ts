@@ -1,6 +1,6 @@
 /** OpenAI's Responses API, as far as an agent program needs it. */
 import { membersIn, text, textsOf } from './ports.ts';
-import type { Dialect, Members, Streamed, ModelTool } from './ports.ts';
+import type { Dialect, Members, Stream, Streamed, ModelTool } from './ports.ts';
 
 /** Codex keeps the tools of MCP servers back until the model looks for them; what it found stands in the input. */
 const SEARCH = 'tool_search';
@@ -21,19 +21,21 @@ export const responses: Dialect = {
     };
   },
   write(stream, reply, count) {
-    const say = (type: string, more: object): void => stream.event(type, { type, ...more });
-    const response = { id: `resp_${count}`, object: 'response' };
-    say('response.created', { response: { ...response, status: 'in_progress', output: [] } });
+    const say = sayOn(stream);
+    say('response.created', { response: { ...responseOf(count), status: 'in_progress', output: [] } });
     const item = itemOf(reply, count);
     say('response.output_item.added', { output_index: 0, item: { ...item, ...('calls' in reply ? { arguments: item['type'] === 'function_call' ? '' : {} } : { content: [] }), status: 'in_progress' } });
     if (!('calls' in reply)) {
       say('response.output_text.delta', { item_id: item['id'], output_index: 0, content_index: 0, delta: 'says' in reply ? reply.says : reply.begins });
     }
-    if ('begins' in reply) return;
+  },
+  finish(stream, reply, count) {
+    const say = sayOn(stream);
+    const item = itemOf(reply, count);
     say('response.output_item.done', { output_index: 0, item });
     say('response.completed', {
       response: {
-        ...response, status: 'completed', output: [item],
+        ...responseOf(count), status: 'completed', output: [item],
         usage: {
           input_tokens: 100, input_tokens_details: { cached_tokens: 10 }, output_tokens: 20, output_tokens_details: { reasoning_tokens: 5 }, total_tokens: 120,
         },
@@ -42,6 +44,14 @@ export const responses: Dialect = {
     stream.end();
   },
 };
+
+function sayOn(stream: Stream): (type: string, more: object) => void {
+  return (type, more) => { stream.event(type, { type, ...more }); };
+}
+
+function responseOf(count: number): Members {
+  return { id: `resp_${count}`, object: 'response' };
+}
 
 /** The tools of an MCP server may stand in a namespace of their own. */
 function toolsOf(tool: Members): readonly ModelTool[] {

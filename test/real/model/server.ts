@@ -22,12 +22,15 @@ export interface ModelServer {
   readonly url: string;
   /** What it was asked, oldest first; not what was asked on the side. */
   readonly requests: readonly ModelRequest[];
+  /** Ends the replies of which no more than a beginning was said. */
+  letEnd(): void;
   close(): Promise<void>;
 }
 
 /** `onRequest` is called when the reply, or its beginning, was written. */
 export async function openModelServer(mind: (request: ModelRequest) => ModelReply, onRequest: () => void): Promise<ModelServer> {
   const requests: ModelRequest[] = [];
+  const held: (() => void)[] = [];
   const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const [path = ''] = (request.url ?? '').split('?');
     const body = await readBody(request);
@@ -39,7 +42,13 @@ export async function openModelServer(mind: (request: ModelRequest) => ModelRepl
     if (!isAside) requests.push(asked);
     const reply = isAside ? { says: ASIDE } : mind(asked);
     if ('fails' in reply) fail(reply.fails, response);
-    else dialect.write(openStream(response), reply, requests.length);
+    else {
+      const [stream, count] = [openStream(response), requests.length];
+      const finish = (): void => dialect.finish(stream, reply, count);
+      dialect.write(stream, reply, count);
+      if ('begins' in reply) held.push(finish);
+      else finish();
+    }
     onRequest();
   };
   const server = createServer((request, response) => {
@@ -50,6 +59,9 @@ export async function openModelServer(mind: (request: ModelRequest) => ModelRepl
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, // it listens on TCP
     requests,
+    letEnd() {
+      for (const finish of held.splice(0)) finish();
+    },
     async close() {
       const closed = once(server, 'close');
       server.close();
