@@ -16,8 +16,8 @@ export interface FactSources {
   readonly directory: Directory;
   readonly batch: Batch;
   readonly session: LaneSession;
-  /** Events that wait for a turn of their own, or are this one. */
-  readonly held: ReadonlySet<EventId>;
+  /** Events that wait for a turn of their own, or are in one, by now. */
+  readonly held: () => ReadonlySet<EventId>;
 }
 
 export async function gatherFacts({ link, directory, batch, session, held }: FactSources): Promise<TurnFacts> {
@@ -32,7 +32,7 @@ export async function gatherFacts({ link, directory, batch, session, held }: Fac
 }
 
 /** A top-level message in a channel has no conversation behind it; a thread and a direct message have. */
-function historyPlace(batch: Batch, isDm: boolean, without: ReadonlySet<EventId>, { delivered }: LaneSession): HistoryPlace | undefined {
+function historyPlace(batch: Batch, isDm: boolean, without: HistoryPlace['without'], { delivered }: LaneSession): HistoryPlace | undefined {
   const last = batch.entries.at(-1) ?? batch.entries[0];
   if (isDm) return { channelId: batch.channelId, scope: 'dm', without, delivered };
   if (threadOf(last.event.tags).at === 'top') return undefined;

@@ -22,8 +22,11 @@ export interface HistoryPlace {
   readonly scope: 'thread' | 'dm';
   /** The root of the thread; absent for a direct-message channel. */
   readonly root?: EventId;
-  /** Messages of this turn and of turns to come: what is still to be answered is not history. */
-  readonly without: ReadonlySet<EventId>;
+  /**
+   * Messages of this turn and of turns to come: what is still to be answered is not history. Asked when the relay has
+   * answered, which may tell of messages that came meanwhile.
+   */
+  readonly without: () => ReadonlySet<EventId>;
   /** What the session has read. */
   readonly delivered: { readonly has: (id: EventId) => boolean };
 }
@@ -38,7 +41,8 @@ export type FoundHistory = { readonly is: 'new'; readonly history: History } | {
 export async function fetchHistory(link: AgentLink, place: HistoryPlace): Promise<FoundHistory> {
   const { events, complete } = await link.fetch(filtersOf(place), { timeoutMs: HISTORY_TIMEOUT_MS });
   if (!complete) return { is: 'unknown' };
-  const known = new Map(events.filter((event) => belongs(event, place)).map((event) => [event.id, event]));
+  const without = place.without();
+  const known = new Map(events.filter((event) => belongs(event, place, without)).map((event) => [event.id, event]));
   const ordered = [...known.values()].sort(oldestFirst);
   const isNew = ({ id }: VerifiedEvent): boolean => !place.delivered.has(id);
   const begun = ordered.findIndex((event) => !isNew(event));
@@ -67,7 +71,7 @@ function filtersOf({ channelId, root }: HistoryPlace): readonly Filter[] {
 }
 
 /** Notices and permission cards are no conversation. An `e` tag alone does not make a message part of a thread: its own NIP-10 root does. */
-function belongs(event: VerifiedEvent, place: HistoryPlace): boolean {
-  if (place.without.has(event.id) || isMarked(event) || isCard(event)) return false;
+function belongs(event: VerifiedEvent, place: HistoryPlace, without: ReadonlySet<EventId>): boolean {
+  if (without.has(event.id) || isMarked(event) || isCard(event)) return false;
   return place.root === undefined || destinationOf(event) === place.root;
 }

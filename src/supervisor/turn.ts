@@ -42,8 +42,8 @@ export interface TurnWork {
   readonly isOpen: (sessionId: string) => boolean;
   /** A session was opened; what of the operator's settings it was not granted. */
   readonly onOpened: (refused: readonly RefusedSetting[]) => void;
-  /** Events of the channel that wait for a turn of their own, or are in one. */
-  readonly held: ReadonlySet<EventId>;
+  /** Events of the channel that wait for a turn of their own, or are in one, by now. */
+  readonly held: () => ReadonlySet<EventId>;
   /** Tells the owner of the turn. */
   readonly watch?: TurnWatch;
   /** Aborts when the supervisor stops. */

@@ -85,7 +85,7 @@ export class Turns {
     flight.life.take(batch.turnId);
     const watch = observation?.begin(free.index, batch);
     const turn = runTurn({
-      options, directory, permissions, flight, models, memory, held: held(batch.channelId), signal, isOpen: (sessionId) => pool.hasSession(sessionId),
+      options, directory, permissions, flight, models, memory, held: () => held(batch.channelId), signal, isOpen: (sessionId) => pool.hasSession(sessionId),
       onOpened: (refused) => { wishes.opened(refused); }, ...(watch && { watch }),
     });
     const landed = (watch?.through(turn) ?? turn).then((report) => this.#settle(flight, report)).catch((error: unknown) => { options.onFatal(error); })

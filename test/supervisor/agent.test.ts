@@ -1,6 +1,6 @@
 /** The driver of an agent at work: which process gets a turn, in which session, and what the agent reads in it. */
 import { describe, expect, it } from 'vitest';
-import { seconds } from '../../src/model/index.ts';
+import { seconds, settleable } from '../../src/model/index.ts';
 import type { ChannelId } from '../../src/model/index.ts';
 import { signEvent } from '../../src/nostr/index.ts';
 import type { Tag, VerifiedEvent } from '../../src/nostr/index.ts';
@@ -139,6 +139,28 @@ describe('what the agent is told', () => {
     expect(history(first)).not.toContain('question');
     expect(history(second)).toContain('my question');
     expect(history(second)).not.toContain('another question');
+  });
+
+  it('shows no message as history that comes while its turn is prepared, and has one of its own', async () => {
+    const bench = openBench({ script: { rules: [{ do: [{ say: '{{prompt}}' }] }] } });
+    const root = message({ content: 'the root' });
+    bench.link.stored.push(root);
+    await bench.hear(root);
+    await bench.nth('turn_ended');
+    const { promise, resolve } = settleable<undefined>();
+    bench.link.held = promise.then(() => undefined);
+    const [first, second] = [message({ content: 'the first', tags: inThread(root.id) }), message({ content: 'the second', tags: inThread(root.id) })];
+    const asked = bench.link.asked.length;
+    await bench.hear(first);
+    await bench.until(() => bench.link.asked.length > asked);
+    bench.link.stored.push(first, second);
+    await bench.hear(second);
+    resolve(undefined);
+    await bench.nth('turn_ended', 3);
+    const [, one, two] = bench.answers;
+    expect(one).toContain('the first');
+    expect(two).toContain('the second');
+    expect(one).not.toContain('the second');
   });
 
   it.each(['joined', 'left'] as const)('asks for a channel anew when it was %s, and not before', async (type) => {

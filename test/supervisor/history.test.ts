@@ -10,7 +10,7 @@ import { fakeLink } from './fake-link.ts';
 import { agent, channel, inThread, message, otherChannel } from './people.ts';
 
 const root = message({ at: 1, content: 'root' });
-const place = { channelId: channel, scope: 'thread', root: root.id, without: new Set<never>(), delivered: new Set<EventId>() } as const;
+const place = { channelId: channel, scope: 'thread', root: root.id, without: () => new Set<never>(), delivered: new Set<EventId>() } as const;
 const replies = Array.from({ length: 20 }, (_, n) => message({ at: 2 + n, tags: inThread(root.id), content: `reply ${n}` }));
 
 async function historyOf(link: FakeLink, at: HistoryPlace): Promise<History | undefined> {
@@ -37,7 +37,7 @@ describe('fetchHistory', () => {
     const elsewhere = message({ at: 3, tags: [['h', otherChannel], ['e', root.id, '', 'reply']], content: 'elsewhere' });
     const [own, other] = replies;
     if (own === undefined || other === undefined) throw new Error('no replies');
-    const history = await historyOf(fakeLink([root, own, other, pointing, elsewhere]), { ...place, without: new Set([own.id]) });
+    const history = await historyOf(fakeLink([root, own, other, pointing, elsewhere]), { ...place, without: () => new Set([own.id]) });
     expect(history?.messages.map((one) => one.content)).toEqual(['root', 'reply 1']);
   });
 
@@ -55,7 +55,7 @@ describe('fetchHistory', () => {
   });
 
   it('is the whole channel in a direct message', async () => {
-    const history = await historyOf(fakeLink([root, ...replies.slice(0, 1)]), { channelId: channel, scope: 'dm', without: new Set(), delivered: new Set() });
+    const history = await historyOf(fakeLink([root, ...replies.slice(0, 1)]), { channelId: channel, scope: 'dm', without: () => new Set(), delivered: new Set() });
     expect(history).toMatchObject({ scope: 'dm', total: 2 });
   });
 
