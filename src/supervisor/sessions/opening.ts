@@ -65,8 +65,8 @@ async function goOn(work: OpeningWork): Promise<Opened | undefined> {
     });
     return undefined;
   }
-  if (!models.fits(channelId, process.settings(sessionId))) {
-    // The model that was chosen for the channel is to be had in a fresh session alone.
+  if ((inSystem && !opened.tookSystemPrompt) || !models.fits(channelId, process.settings(sessionId))) {
+    // Its standing text, or the model that was chosen for the channel, is to be had in a fresh session alone.
     memory.forget(lane, sessionId);
     process.closeSession(sessionId);
     return undefined;

@@ -3,6 +3,7 @@
  * does not, or will not. Real processes; what is said in a session outlives them in a file.
  */
 import { describe, expect, it } from 'vitest';
+import { USAGE_BY_LOOKING } from '../../../adapters/index.ts';
 import { sql } from '../../../src/store/index.ts';
 import { openBench } from '../bench.ts';
 import type { Bench, BenchOptions } from '../bench.ts';
@@ -273,6 +274,20 @@ describe('a session that is gone on with', () => {
     await ask(at, 2);
     expect(at.seen('turn_started').map(({ session }) => session)).toEqual(['new', 'new']);
     expect(nth(at, 1)).toMatchObject({ turns: '1', prompt: 'large' });
+  });
+
+  it('gives way to a fresh one where its standing text does not go into it again', async () => {
+    const dialect = { standing: 'goose-method', usage: USAGE_BY_LOOKING } as const;
+    const scripted = (answer: object): object => ({ sessions: { resume: true }, answers: { '_goose/unstable/session/system-prompt/set': answer }, rules: [SAY] });
+    const at = bench({ script: scripted({ result: {} }), dialect });
+    await ask(at, 1);
+    at.play(scripted({ error: { code: -32_601, message: 'no such method' } }));
+    await killed(at);
+    await ask(at, 2);
+    const [first, second] = [nth(at, 0), nth(at, 1)];
+    expect(first.prompt).not.toContain('You are an agent in Buzz');
+    expect(second.prompt).toContain('You are an agent in Buzz');
+    expect(at.seen('turn_started').map(({ session }) => session)).toEqual(['new', 'new']);
   });
 
   it('has the model the owner has chosen', async () => {
