@@ -27,7 +27,8 @@ export type StandingRole = 'capability' | 'meta-append' | 'goose-method' | 'firs
 
 /**
  * `login`: nobody is logged in, and no retry mends it. `limit`: the provider takes no more requests for now. `pattern` is
- * a regular expression, found anywhere in either case. `inAnswer`: also where a turn "ends" and all it said begins so.
+ * a regular expression, found anywhere in either case. `inAnswer`: also where a turn "ends" and what it said begins so;
+ * where that may be followed by an answer, the pattern has to reach to the end (`$`).
  */
 export interface ErrorSign {
   readonly means: 'login' | 'limit';

@@ -39,7 +39,7 @@ export function troubleOf({ code, message, data }: AgentError, signs: readonly E
   return says('login') ? { is: 'login' } : undefined;
 }
 
-/** The text of a turn that "ended" well, where all of it is an error in the program's words. */
+/** The text of a turn that "ended" well, where it begins with an error in the program's words. */
 export function troubleInAnswer(text: string, signs: readonly ErrorSign[] = []): ModelTrouble | undefined {
   const said = text.trim().slice(0, MAX_TEXT);
   const found = signs.find(({ pattern, inAnswer }) => inAnswer === true && new RegExp(`^(?:${pattern})`, 'i').test(said));

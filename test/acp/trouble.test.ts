@@ -61,6 +61,8 @@ describe('an error by the words of its program', () => {
 
   it('pi: a turn that "ends" and only told of its tries has failed; one that speaks of them has not', () => {
     expect(troubleInAnswer('Retrying (attempt 1/3, 429)...\nRetrying (attempt 2/3)', signsOf('pi'))).toEqual(LIMIT);
+    expect(troubleInAnswer('Retrying (attempt 1/3, waiting 2s)...Retrying...Retry finished, resuming.', signsOf('pi'))).toEqual(LIMIT);
+    expect(troubleInAnswer('Retrying (attempt 1/3, waiting 2s)...Retry finished, resuming.It is four.', signsOf('pi'))).toBeUndefined();
     expect(troubleInAnswer('The log says: Retrying (attempt 1/3)', signsOf('pi'))).toBeUndefined();
     expect(troubleInAnswer("You've hit your usage limit.", signsOf('codex'))).toBeUndefined();
     expect(troubleInAnswer('', signsOf('pi'))).toBeUndefined();

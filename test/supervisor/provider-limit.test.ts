@@ -148,6 +148,14 @@ describe('an error in disguise', () => {
     expect([at.answers, at.notices, at.agent.snapshot().limit?.untilMs]).toEqual([[], [NOTICE], at.clock.now() + 198_000]);
   });
 
+  it('pi: an answer after tries is one', async () => {
+    const text = 'Retrying (attempt 1/3, waiting 2s)...Retry finished, resuming.It is four.';
+    const at = bench({ ...dialectOf('pi'), script: { rules: [{ times: 1, do: [{ say: text }] }, ANSWER] } });
+    await at.hear(message());
+    await at.nth('turn_ended');
+    expect([at.answers, at.notices]).toEqual([[text], []]);
+  });
+
   it('pi: an answer that only tells of its tries is none', async () => {
     const at = bench({ ...dialectOf('pi'), script: { rules: [{ times: 1, do: [{ say: 'Retrying (attempt 1/3, waiting 2000ms)...' }] }, ANSWER] } });
     await at.hear(message());
