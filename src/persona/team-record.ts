@@ -55,7 +55,7 @@ export function teamRecordTemplate(owner: Pubkey, id: TeamId, payload: string, c
   return { kind: PERSONA_KIND.privateRecord, created_at: createdAt, tags, content: payload };
 }
 
-/** What is sealed. */
+/** What is sealed; refused where no reader would take it, because one record that cannot be read holds up every start. */
 export function writeTeamRecord(record: TeamRecord): { readonly ok: true; readonly body: string } | Refusal<'team'> {
   const body = JSON.stringify(record.status === 'deleted' ? { v: FORM, id: record.id, deleted: record.versions } : {
     v: FORM,
@@ -67,13 +67,28 @@ export function writeTeamRecord(record: TeamRecord): { readonly ok: true; readon
     agents: record.agents,
   });
   const bytes = Buffer.byteLength(body);
-  return bytes <= TEAM_RECORD_MAX_BYTES ? { ok: true, body } : refuse('team', `team: expected at most ${TEAM_RECORD_MAX_BYTES} bytes, found ${bytes}`);
+  if (bytes > TEAM_RECORD_MAX_BYTES) return refuse('team', `team: expected at most ${TEAM_RECORD_MAX_BYTES} bytes, found ${bytes}`);
+  const read = readBody(body);
+  return read.ok ? { ok: true, body } : refuse('team', `team: ${read.detail}`);
 }
 
-/** What was sealed at `address`. Names what was expected and nothing of what was found. */
+/** What was sealed at `address`. Names its own id and what was expected, and nothing of what was found. */
 export function readTeamRecord(
   plaintext: string, { owner, address }: { readonly owner: Pubkey; readonly address: string | undefined },
 ): { readonly ok: true; readonly record: TeamRecord } | Refusal<'content'> {
+  const read = readBody(plaintext);
+  // A record is only where its id says, or one team could stand in two places.
+  const isHere = read.id !== undefined && teamRecordAddress(owner, read.id) === address;
+  // By its id, for its owner to find it.
+  if (!read.ok) return refuse('content', `team${isHere ? ` ${read.id}` : ''}: expected a record of form ${FORM}`);
+  return isHere ? { ok: true, record: read.record } : refuse('content', 'd: expected the address of the team');
+}
+
+type BodyReading =
+  | { readonly ok: true; readonly id: TeamId; readonly record: TeamRecord }
+  | (Refusal<'content'> & { readonly id?: TeamId | undefined });
+
+function readBody(plaintext: string): BodyReading {
   const opened = openBody(plaintext, TEAM_RECORD_MAX_BYTES);
   if (!opened.ok) return opened;
   const { body } = opened;
@@ -87,8 +102,7 @@ export function readTeamRecord(
     definitions: body.optional('definitions', listOf(NAME)) ?? [],
     agents: body.optional('agents', listOf(PUBKEY)) ?? [],
   };
-  if (body.fault() !== undefined || id === undefined || name === undefined) return refuse('content', 'team: expected a record of form 1');
-  // A record is only where its id says, or one team could stand in two places.
-  if (teamRecordAddress(owner, id) !== address) return refuse('content', 'd: expected the address of the team');
-  return { ok: true, record: versions === undefined ? { status: 'live', id, name, ...rest } : { status: 'deleted', id, versions } };
+  const fault = body.fault();
+  if (fault !== undefined || id === undefined || name === undefined) return { ...(fault ?? refuse('content', 'id: expected a team id')), id };
+  return { ok: true, id, record: versions === undefined ? { status: 'live', id, name, ...rest } : { status: 'deleted', id, versions } };
 }

@@ -47,6 +47,17 @@ describe('a team record', () => {
     expect(read(plaintext)).toMatchObject({ ok: false, code: 'content' });
   });
 
+  it.each([
+    ['no name', { ...BEES, name: '' }], ['half a character', { ...BEES, name: '\ud800' }], ['a definition without a slug', { ...BEES, definitions: [''] }],
+  ])('that no reader would take is not written: %s', (_, record) => {
+    expect(bodyOf(record)).toBe('team');
+  });
+
+  it('that cannot be read is named by its id, where it has its own', () => {
+    expect(read('{"v":1,"id":"Bees"}')).toMatchObject({ detail: 'team Bees: expected a record of form 1' });
+    expect(read('{"v":1,"id":"bees"}')).toMatchObject({ detail: 'team: expected a record of form 1' });
+  });
+
   it('lies at an address that does not show its id', () => {
     expect(teamRecordAddress(owner, BEES.id)).toBe(createHash('sha256').update(`skep:team-record:v1\0${owner}\0Bees`).digest('hex'));
     expect(bodyOf({ ...BEES, instructions: 'x'.repeat(65_535) })).toBe('team');

@@ -272,6 +272,9 @@ async function toDelete(personas: Personas, name: string, flags: SureFlags): Pro
   const book = await readTeams(personas);
   const id = asTeamId(name);
   if (!book.ok && book.code === 'content' && id !== undefined) {
+    const found = await readTeam(personas, id);
+    if (found.ok && found.record?.status === 'live') return agreed(personas, found.record, flags);
+    if (found.ok && found.record === undefined) throw new Failure('usage', `team: expected the whole id of a team, found ${safe(name)}; names are not known, because a record cannot be read: ${safe(book.detail)}`);
     await confirm(`A team record cannot be read. Delete the team ${safe(id)} and every version of its instructions?`, flags);
     return id;
   }

@@ -41,6 +41,7 @@ it('a team is made, its members bound, its name changed, its conflict told', asy
   expect(await skep('team', 'remove', other, bob.pubkey)).toMatchObject({ code: 2, stderr: expect.stringContaining('expected members of') });
 
   expect(await box.with({ input: 'y\n' }, 'team', 'edit', 'Bees', '--name', 'Honey bees')).toMatchObject({ code: 0, stderr: expect.stringContaining('-name: Bees\n+name: Honey bees') });
+  expect(await skep('team', 'edit', id, '--name', '', '--yes')).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('name: expected a nonempty text') });
   const editor = box.editor(`grep -v ${carol.pubkey} "$1" > "$1.new"; mv "$1.new" "$1"`);
   expect(await box.with({ input: 'y\n', env: { EDITOR: editor } }, 'team', 'edit', id)).toMatchObject({ code: 0, stderr: expect.stringContaining(`-  - ${carol.pubkey}`) });
   expect((await skep('team', 'show', id)).stdout).toMatch(/^Honey bees {2}.*\n {2}all of them\n {2}instructions {2}version .* 21 bytes, sha256 .*\n {2}agents {8}c6047f94\n {2}personas {6}none\n {2}shared {8}no\n$/s);
@@ -123,7 +124,11 @@ it('a team is deleted with all it was told; a deletion that was killed half way 
   const broken = asTeamId('broken') ?? expect.fail('no id');
   await client.publish(signed(teamRecordTemplate(alice.pubkey, broken, seal('{}'), later)));
   expect(await box.skep('team', 'list')).toMatchObject({ code: 2, stdout: '' });
+  // What may be the name of another team is not taken for its id.
+  const live = await make(box, 'Ants');
+  expect(await box.skep('team', 'delete', 'Ants', '--yes')).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('expected the whole id of a team') });
   expect(await box.skep('team', 'delete', 'broken', '--yes')).toMatchObject({ code: 0 });
+  expect(await box.skep('team', 'list')).toMatchObject({ code: 0, stdout: `${live}  Ants  0 agents, 0 personas\n` });
   expect(await box.skep('team', 'list')).toMatchObject({ code: 0, stderr: '' });
   return undefined;
 }, PATIENCE_MS);
