@@ -4,6 +4,7 @@
  * on the relay it would be ignored.
  */
 import { parseDocument, stringify } from 'yaml';
+import type { Document } from 'yaml';
 import { excerpt, Failure } from '../../model/index.ts';
 import { definitionMembers, plainDefinition, readDefinitionBody } from '../../persona/index.ts';
 import type { Definition } from '../../persona/index.ts';
@@ -24,9 +25,19 @@ export function mappingIn(text: string, name: string): Readonly<Record<string, u
   const document = parseDocument(text);
   const [error] = document.errors;
   if (error !== undefined) throw refused(name, `line ${error.linePos?.[0].line ?? 1}: ${excerpt(error.message.split('\n')[0] ?? '', 120)}`);
-  const value: unknown = document.toJS();
+  const value = valueOf(document, name);
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw refused(name, 'expected a mapping of members');
   return { ...value };
+}
+
+/** An alias is followed only here: one that leads nowhere, or to too much, throws. */
+function valueOf(document: Document, name: string): unknown {
+  try {
+    return document.toJS();
+  } catch (error) {
+    if (!(error instanceof ReferenceError)) throw error;
+    throw refused(name, excerpt(error.message, 120));
+  }
 }
 
 /** Members that say nothing are left out; reads back as the same definition. */

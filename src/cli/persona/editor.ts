@@ -15,7 +15,7 @@ import type { EndSignal } from '../signals.ts';
 /**
  * What the editor has left, given to `use`. The file goes whatever comes; only where what was written could not be
  * saved through no fault of the text's does it stay, and the failure says where.
- * Rejects with `Failure('not_changed')` where the editor failed or changed nothing.
+ * Rejects with `Failure('not_changed')` where the editor failed, left no file, or changed nothing.
  */
 export async function edited<T>(text: string, name: string, use: (text: string) => Promise<T>): Promise<T> {
   const directory = mkdtempSync(join(tmpdir(), 'skep-edit-'));
@@ -25,12 +25,13 @@ export async function edited<T>(text: string, name: string, use: (text: string) 
   try {
     writeFileSync(file, text, { mode: 0o600, flag: 'wx' });
     await runEditor(file);
-    const decoded = decodeText(readFileSync(file));
-    if (!decoded.ok) throw new Failure('refused_input', `${safe(name)}:${decoded.line}: expected ${decoded.expected}; nothing was changed`);
+    const decoded = decodeText(bytesIn(file));
+    // What is no text for us is still somebody's work.
+    if (!decoded.ok) throw new Failure('refused_input', `${safe(name)}:${decoded.line}: expected ${decoded.expected}; nothing was changed; what you wrote is in ${file}`);
     written = decoded.text;
     if (written === text) throw new Failure('not_changed', 'the editor changed nothing');
   } catch (error) {
-    remove();
+    if (!(error instanceof Failure) || error.code !== 'refused_input') remove();
     throw error;
   }
   // A signal at the question ends the program: with it goes what was not to stay.
@@ -49,6 +50,14 @@ export async function edited<T>(text: string, name: string, use: (text: string) 
     throw error;
   } finally {
     for (const signal of SIGNALS) process.off(signal, onSignal);
+  }
+}
+
+function bytesIn(file: string): Buffer {
+  try {
+    return readFileSync(file);
+  } catch (error) {
+    throw new Failure('not_changed', 'the editor left no file that can be read; nothing was changed', { cause: error });
   }
 }
 

@@ -15,6 +15,12 @@ it('any definition comes back from what a person edits', () => {
   }), { numRuns: 300 });
 });
 
+it('a file whose aliases lead nowhere, or to too much, is refused by name', () => {
+  expect(() => readDefinitionText('display_name: *bee\n', 'x.yaml')).toThrow(/^x\.yaml: Unresolved alias/);
+  const laughs = ['a: &a [x,x,x,x,x,x,x,x,x]', ...['b', 'c', 'd', 'e', 'f'].map((name, at) => `${name}: &${name} [${`*${'abcde'.charAt(at)},`.repeat(9)}]`)];
+  expect(() => readDefinitionText(laughs.join('\n'), 'x.yaml')).toThrow(/^x\.yaml: Excessive alias count/);
+});
+
 it('equal texts have no difference, and any two others are told apart', () => {
   fc.assert(fc.property(LINES, LINES, (before, after) => {
     const lines = diffLines(before, after, ['a', 'b']);

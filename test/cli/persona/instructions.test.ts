@@ -1,7 +1,7 @@
 /** `skep instructions` as a program against the relay in the box: saving, its refusals, the way back, the end of a history. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { seconds } from '../../../src/model/index.ts';
@@ -102,14 +102,20 @@ it('no save is made over a version that was not seen, and none is lost by it', a
 it('an editor that fails, or changes nothing, saves nothing and leaves no file', async () => {
   const box = await openBox();
   const files = (): readonly string[] => readdirSync(box.directory).filter((name) => name.startsWith('skep-edit'));
-  for (const [script, line] of [['exit 3', 'the editor ended with 3'], ['true', 'the editor changed nothing'], ['kill -9 $$', 'the editor ended with 137'], ['printf "\\377" > "$1"', 'expected UTF-8']] as const) {
+  for (const [script, line] of [['exit 3', 'the editor ended with 3'], ['true', 'the editor changed nothing'], ['kill -9 $$', 'the editor ended with 137'], ['rm "$1"', 'the editor left no file'], ['rm "$1"; mkdir "$1"', 'the editor left no file']] as const) {
     const ended = await box.with({ input: 'y\n', env: { EDITOR: box.editor(`ls -l "$1" | cut -c1-10; ls -ld "$(dirname "$1")" | cut -c1-10\n${script}`), TMPDIR: box.directory } }, 'instructions', 'edit', ...AGENT);
-    expect(ended).toMatchObject({ code: script.startsWith('printf') ? 2 : 15, stdout: '' });
+    expect(ended).toMatchObject({ code: 15, stdout: '' });
     expect(ended.stderr).toContain(line);
     // Nobody else can read what is edited.
     expect(ended.stderr).toMatch(/^-rw-------\ndrwx------\n/);
     expect(files()).toEqual([]);
   }
+  // What is no text for us is still somebody's work.
+  const broken = await box.with({ input: 'y\n', env: { EDITOR: box.editor('printf "a\\377" > "$1"'), TMPDIR: box.directory } }, 'instructions', 'edit', ...AGENT);
+  expect(broken).toMatchObject({ code: 2, stdout: '', stderr: expect.stringMatching(/^skep: instructions\.md:1: expected UTF-8 text; nothing was changed; what you wrote is in \S+instructions\.md\n$/) });
+  const [directory = ''] = files();
+  expect([...readFileSync(join(box.directory, directory, 'instructions.md'))]).toEqual([0x61, 0xff]);
+  rmSync(join(box.directory, directory), { recursive: true });
   const changing = { EDITOR: box.editor('echo x > "$1"'), TMPDIR: box.directory };
   const declined = await box.with({ input: 'n\n', env: changing }, 'instructions', 'edit', ...AGENT);
   expect(declined).toMatchObject({ code: 15, stdout: '' });
