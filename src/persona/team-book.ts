@@ -89,7 +89,7 @@ async function open(
   key: ReadingPorts['key'], event: VerifiedEvent,
 ): Promise<{ readonly ok: true; readonly record: TeamRecord } | Refusal<'unavailable' | 'content'>> {
   const opened = await key.openFromSelf(event.content);
-  if (!opened.ok) return refuse(opened.code === 'unavailable' ? 'unavailable' : 'content', opened.detail);
+  if (!opened.ok) return opened.code === 'unavailable' ? refuse(opened.code, opened.detail) : refuse('content', `team record ${event.id}: ${opened.detail}`);
   return readTeamRecord(opened.plaintext, { owner: key.pubkey, address: identifierOf(event.tags) });
 }
 

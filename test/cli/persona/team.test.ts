@@ -124,6 +124,11 @@ it('a team is deleted with all it was told; a deletion that was killed half way 
   const broken = asTeamId('broken') ?? expect.fail('no id');
   await client.publish(signed(teamRecordTemplate(alice.pubkey, broken, seal('{}'), later)));
   expect(await box.skep('team', 'list')).toMatchObject({ code: 2, stdout: '' });
+  await client.publish(signed({ kind: 30_078, created_at: later, tags: [['d', 'stray'], ['t', 'skep-team']], content: 'x' }));
+  expect(await box.skep('team', 'list')).toMatchObject({ code: 2, stderr: expect.stringMatching(/^skep: team(?: record [0-9a-f]{64})?: /) });
+  await box.skep('persona', 'new', 'bee', '--name', 'Bee', '--yes');
+  expect(await box.skep('persona', 'delete', 'bee', '--yes')).toMatchObject({ code: 0, stderr: expect.stringContaining('which teams it belongs to is not known') });
+  await client.publish(signed({ kind: 5, created_at: later, tags: [['a', `30078:${alice.pubkey}:stray`], ['k', '30078']], content: '' }));
   // What may be the name of another team is not taken for its id.
   const live = await make(box, 'Ants');
   expect(await box.skep('team', 'delete', 'Ants', '--yes')).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('expected the whole id of a team') });
