@@ -22,10 +22,10 @@ export interface StreamSettings {
   readonly subscribe: 'mentions' | 'all';
   readonly session: 'channel' | 'thread';
   readonly gatherMs: number;
-  /** What becomes of messages that come while a turn of their lane is under way; absent: they wait (`queue`). */
-  readonly midTurn?: MidTurnPolicy;
   /** Turns are taken whenever fewer than this many are running. Absent: only by `take`. */
   readonly processes?: number;
+  /** What becomes of messages that come while a turn of their lane is under way; absent: they wait (`queue`). */
+  readonly midTurn?: MidTurnPolicy;
   /** Of an agent that an agent made: who owns its owner, up to the person. */
   readonly ancestors?: readonly Pubkey[];
 }
@@ -188,9 +188,9 @@ const settings = closed<StreamSettings>({
   subscribe: oneOf('mentions', 'all'),
   session: oneOf('channel', 'thread'),
   gatherMs: whole(MAX_GATHER_MS, `whole milliseconds from 0 to ${MAX_GATHER_MS}`),
-  midTurn: optional(oneOf<MidTurnPolicy>('steer', 'queue', 'interrupt', 'owner-interrupt')),
   processes: optional((value, path) =>
     (value === 0 ? refuse(path, `a number from 1 to ${MAX_PROCESSES}`, value) : whole(MAX_PROCESSES, `a number from 1 to ${MAX_PROCESSES}`)(value, path))),
+  midTurn: optional(oneOf<MidTurnPolicy>('steer', 'queue', 'interrupt', 'owner-interrupt')),
   ancestors: optional(arrayOf(key, 'an array of pubkeys')),
 });
 

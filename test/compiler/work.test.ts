@@ -79,9 +79,11 @@ test('random turns reach every piece of the renderer', { timeout: 120_000 }, () 
   const READER = /^(?:input|json|json-text|reading|refusal|shape)\.js: /;
   const unreached = linesFrom(fc.sample(hostileTurn, { numRuns: 3000, seed: 20_261_130 }), '--unreached').filter((line) => !READER.test(line));
   expect(unreached.map((line) => line.replace(/^(\S+ \S.{0,60}).*$/, '$1')).sort()).toEqual([
-    // What no legal turn can reach.
+    // What no legal turn can reach; the two functions of operator turns are those of turns without an event.
     'ambient.js: default: return unreachable(mode);',
     'compile.js: default: return unreachable(standingRole);',
+    expect.stringMatching(/^layers\.js: function operatorLayers/),
+    expect.stringMatching(/^operator\.js: function compileOperatorTurn/),
     "routing.js: default: return unreachable(mode);",
     "routing.js: throw new TypeError('a turn holds at least one event');",
     expect.stringMatching(/^unreachable\.js: function unreachable/),
