@@ -101,6 +101,8 @@ agents:
     args: [script.json]
     permission: ask
     ask-timeout: 3s
+    # So that each turn of the story is seen to its end.
+    mid-turn: queue
     respond-to: allowlist
     allowlist: [${npubEncode(getPublicKey(guestKey))}]
 `);
