@@ -5,7 +5,7 @@ import { decode } from 'nostr-tools/nip19';
 import type { Event } from 'nostr-tools/pure';
 import { afterEach, expect, it, onTestFinished } from 'vitest';
 import { Client } from '../../src/cli/demo/client.ts';
-import { reportOf } from '../cli/report.ts';
+import { reportOf, reportWhen } from '../cli/report.ts';
 import { runSkep, startSkep, stopAll } from '../cli/skep.ts';
 import { temporaryDirectory } from '../setup/temp.ts';
 import { Watch } from './watch.ts';
@@ -62,6 +62,8 @@ it.each(['load', 'resume'])('kill -9: gone on with by session/%s, twice, and not
   const [, session] = await nth(1);
   await first.ask('two', root);
   await nth(2);
+  // Between two turns: the answer is there before its turn is over.
+  await reportWhen(join(directory, '.skep'), ({ agents }) => agents[0]?.inbox.done === 2);
   await first.kill();
 
   const second = await up();
