@@ -89,6 +89,9 @@ function tellNote(timeline: Timeline, note: Note): void {
     case 'process_failed':
     case 'accepted':
     case 'refused':
+    case 'operator_turn_started':
+    case 'operator_turn_ended':
+    case 'steered':
       return;
   }
 }
