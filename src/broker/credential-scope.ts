@@ -1,7 +1,7 @@
 /** What an operator may order of a credential: names of actions, channels, a lifetime, a label; bounded, each once. */
 import { asChannelId, excerpt, refuse } from '../model/index.ts';
 import type { ChannelId, Refusal } from '../model/index.ts';
-import type { CredentialOrder } from './ports.ts';
+import type { CredentialOrder } from './credential-ports.ts';
 import { actionNamed } from './wire/index.ts';
 import type { ActionName } from './wire/index.ts';
 

@@ -10,7 +10,7 @@ import type { Store } from '../store/index.ts';
 import { openCredentialRows } from './credential-rows.ts';
 import type { CredentialRow } from './credential-rows.ts';
 import { readScope } from './credential-scope.ts';
-import type { CredentialDesk, CredentialOrder, IssuedCredential, SessionEntry } from './ports.ts';
+import type { CredentialDesk, CredentialOrder, IssuedCredential, SessionEntry } from './credential-ports.ts';
 import type { Session } from './sessions.ts';
 import { newSessionId, newToken, openTokenTable } from './tokens.ts';
 

@@ -8,7 +8,7 @@ import { ENGRAM_KIND, engramBody } from '../nostr/index.ts';
 import { MAX_AHEAD_SEC, readEngramHead } from './actions/index.ts';
 import type { ActionContext } from './actions/index.ts';
 import type { Agent } from './agent.ts';
-import type { MemoryDesk } from './ports.ts';
+import type { MemoryDesk } from './owner-ports.ts';
 
 export function openOwnMemory(agent: Agent): MemoryDesk {
   async function during<T>(work: (context: ActionContext) => Promise<T>): Promise<T> {

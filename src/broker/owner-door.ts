@@ -5,7 +5,7 @@
  */
 import type { Pubkey } from '../model/index.ts';
 import type { Keyring } from './keyring.ts';
-import type { OwnerDoor } from './ports.ts';
+import type { OwnerDoor } from './owner-ports.ts';
 
 /** NIP-42. */
 const AUTH_KIND = 22_242;

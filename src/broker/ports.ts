@@ -2,13 +2,18 @@
  * What the broker is to the rest of the house. The supervisor holds an `AgentLink` for each agent: a feed in, reads,
  * the few messages skep itself writes, and credentials for agent processes. No key, socket or signature crosses here.
  */
-import type { CardFacts, CardResolution } from '../cards/index.ts';
-import type { ChannelId, EventId, Milliseconds, Pubkey, Refusal, Seconds } from '../model/index.ts';
-import type { EventTemplate, Filter, Tag, VerifiedEvent } from '../nostr/index.ts';
+import type { ChannelId, EventId, Pubkey, Seconds } from '../model/index.ts';
+import type { Filter, Tag, VerifiedEvent } from '../nostr/index.ts';
 import type { CanaryReport } from './canary/report.ts';
+import type { CredentialDesk, SessionCredential, TurnBinding } from './credential-ports.ts';
+import type {
+  CardDesk, ControlConsumer, ControlCounts, MemoryDesk, ObserverFrame, OwnerDoor, SealedMetric, TelemetryStatus,
+} from './owner-ports.ts';
 import type { PresenceStatus, SignalReport, TypingPlace } from './signals/ports.ts';
 
 export type { CanaryReport, PresenceStatus, SignalReport, TypingPlace };
+export type { CredentialDesk, IssuedCredential, SessionEntry } from './credential-ports.ts';
+export type { ObserverFrame, TelemetryStatus } from './owner-ports.ts';
 
 /** Who an agent is to the broker. `secretKey` is 32 bytes and is held by the broker alone. */
 export interface AgentIdentity {
@@ -95,55 +100,6 @@ export interface UpstreamStatus {
   readonly lastError?: string;
 }
 
-/** A credential of one agent process (NIP-BA "Session and transport"). `token` goes to that process and nowhere else. */
-export interface SessionCredential {
-  readonly sessionId: string;
-  readonly endpoint: string;
-  readonly token: string;
-}
-
-/** The turn an agent process is in, told to the broker so that a journal record names the turn it belongs to. */
-export interface TurnBinding {
-  readonly turnId: string;
-  readonly channelId: ChannelId;
-}
-
-/** NIP-AO "Authorization Envelope". `expiresAt` is Buzz's own. */
-export interface FrameAuthorization {
-  readonly requestNonce: string;
-  readonly actionable: boolean;
-  readonly reason?: string;
-  readonly expiresAt?: Seconds;
-}
-
-/** One frame for the owner (NIP-AO telemetry). `payload` is the text of a JSON object and is embedded to the byte. */
-export interface ObserverFrame {
-  /** `acp_read`, `turn_started`, … */
-  readonly kind: string;
-  readonly payload: string;
-  readonly channelId?: ChannelId;
-  /** The ACP session; `seq` counts for each. */
-  readonly sessionId?: string;
-  readonly turnId?: string;
-  /** The process slot. */
-  readonly agentIndex?: number;
-  readonly authorization?: FrameAuthorization;
-  /** Under pressure `stream` goes first; `permission` and `lifecycle` never give way to it. */
-  readonly rank: 'permission' | 'lifecycle' | 'stream';
-}
-
-/** Frames of this run, for `skep status`. All but `sent` and `waiting` are gaps in `seq`. */
-export interface TelemetryStatus {
-  /** Handed to the relay, which said yes or nothing. */
-  readonly sent: number;
-  readonly waiting: number;
-  /** Gave way under pressure, or came too late. */
-  readonly dropped: number;
-  readonly tooLong: number;
-  /** The relay said no. */
-  readonly refused: number;
-}
-
 /** What skep itself writes as the agent: the text of an answer the agent streamed, or a notice about a failed turn. */
 export interface OwnMessage {
   /** Stable over retries and restarts: the same id is one operation, at most once. */
@@ -171,64 +127,6 @@ export interface CommandReport {
 export interface TurnPublications {
   readonly events: readonly EventId[];
   readonly undecided: boolean;
-}
-
-/**
- * One control frame of NIP-AO: signed by the owner, for this agent, fresh (five minutes), opened, a JSON object with a
- * string `type`. What its other members are is not looked at.
- */
-export interface ControlFrame {
-  readonly eventId: EventId;
-  readonly sender: Pubkey;
-  readonly agent: Pubkey;
-  readonly createdAt: Seconds;
-  readonly receivedAt: Seconds;
-  readonly type: string;
-  readonly body: Readonly<Record<string, unknown>>;
-}
-
-/** Quick; what it begins it waits for itself. */
-export type ControlConsumer = (frame: ControlFrame) => void;
-
-/** Frames handed over, and those that were dropped: not the owner's, not for this agent, stale, seen before, garbage. */
-export interface ControlCounts {
-  readonly taken: number;
-  readonly ignored: number;
-}
-
-/** A permission card for a channel (NIP-AO "Permission Sentinel Cards"). */
-export interface CardOrder {
-  readonly card: CardFacts;
-  readonly channelId: ChannelId;
-  /** The event that it answers in the thread. */
-  readonly trigger?: EventId;
-}
-
-/** `refused`: nobody can see it, because the relay said no or it was never sent. `unanswered`: it may be visible. */
-export type CardFate = 'shown' | 'refused' | 'unanswered';
-
-export interface CardDesk {
-  /** Signs the card once, stores it, then sends it. Resolves after `timeoutMs` and the commit of the store at the latest. */
-  post(order: CardOrder, timeoutMs: number): Promise<CardFate>;
-  /** Says in one edit how the card with this nonce ended, and sees to it that the relay has it. For others, nothing. */
-  resolve(nonce: string, resolution: CardResolution): void;
-}
-
-/** An agent's memory between it and its owner (NIP-AE), for what skep itself remembers there. Bounded in time. */
-export interface MemoryDesk {
-  /** `value` is undefined where there is none. Not ok: the relay did not answer, and nothing is known. */
-  read(slug: string): Promise<{ readonly ok: true; readonly value: string | undefined } | { readonly ok: false }>;
-  /** `stored`: the relay has it, perhaps since an earlier write. */
-  write(slug: string, value: string): Promise<'stored' | 'unknown'>;
-}
-
-/** The owner's key as far as a start needs it. */
-export interface OwnerDoor {
-  readonly pubkey: Pubkey;
-  /** The answer to a relay's challenge (kind 22242); throws for anything else. */
-  sign(template: EventTemplate): Promise<VerifiedEvent>;
-  /** What the owner sealed to themselves; undefined when it is not that. Throws for another `peer`. */
-  open(peer: Pubkey, payload: string): Promise<string | undefined>;
 }
 
 export interface AgentLink {
@@ -277,66 +175,6 @@ export interface AgentLink {
   /** Undefined where there is no canary. */
   canary(): CanaryReport | undefined;
   status(): UpstreamStatus;
-}
-
-/** `plaintext` is the payload of a kind 44200 event; only the owner reads it. `at` is its timestamp. */
-export interface SealedMetric {
-  readonly plaintext: string;
-  readonly at: Milliseconds;
-}
-
-/** What an operator orders for a program that skep does not run. Members that are absent leave all that the agent may. */
-export interface CredentialOrder {
-  /** Name or pubkey of an agent of this broker. */
-  readonly agent: string;
-  readonly actions?: readonly string[];
-  readonly channels?: readonly string[];
-  /** Absent: until it is revoked. */
-  readonly lifetimeMs?: number;
-  /** For people. */
-  readonly label?: string;
-}
-
-/** `token` exists nowhere else. */
-export interface IssuedCredential {
-  readonly id: string;
-  readonly token: string;
-  readonly agent: string;
-  readonly endpoint: string;
-  /** False where the endpoint has another port after the next start. */
-  readonly lasting: boolean;
-  readonly expiresAtMs?: number;
-}
-
-/** A session as a list shows it: nothing of a token. Times are Unix milliseconds. */
-export interface SessionEntry {
-  readonly id: string;
-  /** `process`: of an agent process that skep runs; it ends with it. */
-  readonly sort: 'issued' | 'process';
-  /** `unusable`: its agent is not configured any more, or has another owner or relay. */
-  readonly state: 'live' | 'expired' | 'revoked' | 'unusable';
-  /** Its name, or its pubkey where no such agent is here. */
-  readonly agent: string;
-  readonly pubkey: Pubkey;
-  readonly label?: string;
-  readonly actions?: readonly string[];
-  readonly channels?: readonly ChannelId[];
-  readonly createdAtMs: number;
-  readonly expiresAtMs?: number;
-  readonly revokedAtMs?: number;
-  /** To the minute. */
-  readonly usedAtMs?: number;
-  readonly turn?: TurnBinding;
-}
-
-/** Where an operator gets and ends credentials. Every call may reject with the store's `Failure`. */
-export interface CredentialDesk {
-  issue(order: CredentialOrder): Promise<{ readonly ok: true; readonly issued: IssuedCredential } | Refusal>;
-  /** Another token for the same credential; the old one ends at once. */
-  rotate(id: string): Promise<{ readonly ok: true; readonly issued: IssuedCredential } | Refusal>;
-  /** Effective on the next byte, also for requests under way and stored results. Twice is once. */
-  revoke(id: string): Promise<{ readonly ok: true } | Refusal>;
-  list(): readonly SessionEntry[];
 }
 
 export interface Broker {

@@ -6,7 +6,7 @@
  * before a result is released, so that revocation takes effect on the next byte.
  */
 import type { ChannelId, Clock, Milliseconds, Pubkey, Random } from '../model/index.ts';
-import type { SessionEntry, TurnBinding } from './ports.ts';
+import type { SessionEntry, TurnBinding } from './credential-ports.ts';
 import { newSessionId, newToken, openTokenTable } from './tokens.ts';
 import type { ActionName } from './wire/index.ts';
 

@@ -4,10 +4,11 @@
  */
 import type { ChannelId, EventId, Log, Pubkey, Refusal, Seconds } from '../../model/index.ts';
 import type { Filter, Opening, Sealing, Tag, UnverifiedEvent } from '../../nostr/index.ts';
+import type { TurnBinding } from '../credential-ports.ts';
 import type { EventDraft } from '../draft.ts';
 import type { Attached, ATTACHING, LocalWrite, PublishingAction, Verdict } from '../journal/index.ts';
 import type { Registry } from '../managed/index.ts';
-import type { FetchResult, TurnBinding } from '../ports.ts';
+import type { FetchResult } from '../ports.ts';
 import type { Telemetry } from '../telemetry/index.ts';
 import type { ActionName, Args, FailedCode } from '../wire/index.ts';
 import type { Cursors } from './cursor.ts';

@@ -2,7 +2,7 @@
  * `observer.emit` (NIP-BA "Live signals"): frames of the agent's runtime for its owner. `accepted` is what the queue has
  * room for; the frames are taken in when the receipt is durable, and a receipt that is told again takes in nothing.
  */
-import type { ObserverFrame } from '../ports.ts';
+import type { ObserverFrame } from '../owner-ports.ts';
 import type { Plan } from './action.ts';
 
 /** The words that are the harness's own (NIP-AO "Frame Kinds" and Buzz's), and their families with what may join them. */

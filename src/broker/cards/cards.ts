@@ -11,7 +11,7 @@ import { later, pause, within } from '../../model/index.ts';
 import type { ChannelId, Clock, Log, Pubkey } from '../../model/index.ts';
 import { channelOf } from '../../nostr/index.ts';
 import type { VerifiedEvent } from '../../nostr/index.ts';
-import type { CardDesk, CardFate, CardOrder } from '../ports.ts';
+import type { CardDesk, CardFate, CardOrder } from '../owner-ports.ts';
 import type { Publisher } from '../publish.ts';
 import type { Upstream } from '../upstream/index.ts';
 import type { CardRows } from './rows.ts';

@@ -8,7 +8,7 @@ import { seconds, secondsOf } from '../../model/index.ts';
 import type { Clock, Log, Milliseconds, Refusal } from '../../model/index.ts';
 import type { Filter, Opening, VerifiedEvent } from '../../nostr/index.ts';
 import type { Store } from '../../store/index.ts';
-import type { ControlConsumer, ControlCounts } from '../ports.ts';
+import type { ControlConsumer, ControlCounts } from '../owner-ports.ts';
 import type { Upstream } from '../upstream/index.ts';
 import { FRESH_SEC, frameFault, readFrameBody } from './frame.ts';
 import type { FrameFault, Parties } from './frame.ts';

@@ -4,7 +4,7 @@
  */
 import { milliseconds } from '../../model/index.ts';
 import type { Milliseconds } from '../../model/index.ts';
-import type { FrameAuthorization, ObserverFrame } from '../ports.ts';
+import type { FrameAuthorization, ObserverFrame } from '../owner-ports.ts';
 
 /**
  * Bytes of a frame's text. NIP-AO allows 65,535; some NIP-44 readers refuse what is padded beyond 65,536 bytes together

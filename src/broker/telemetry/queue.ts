@@ -7,7 +7,7 @@
  * So it is, less strictly, with the lifecycle among the frames of no session.
  */
 import type { ChannelId, Milliseconds } from '../../model/index.ts';
-import type { ObserverFrame } from '../ports.ts';
+import type { ObserverFrame } from '../owner-ports.ts';
 import { Fifo } from './fifo.ts';
 
 /** A frame with its number and time, as it was told. It is made into text when it is sent. */

@@ -7,7 +7,7 @@ import { excerpt, later, within } from '../../model/index.ts';
 import type { Clock, Log, Milliseconds, Pubkey, Refusal } from '../../model/index.ts';
 import type { Sealing } from '../../nostr/index.ts';
 import type { EventDraft } from '../draft.ts';
-import type { ObserverFrame, TelemetryStatus } from '../ports.ts';
+import type { ObserverFrame, TelemetryStatus } from '../owner-ports.ts';
 import type { Publisher } from '../publish.ts';
 import { frameBytes, frameText, MAX_FRAME_BYTES, seqSlack } from './frame.ts';
 import { packed } from './pack.ts';
