@@ -1,41 +1,32 @@
 /**
- * The broker, put together: keyring, sessions, journal, HTTP host, and for each agent a relay connection, a feed and
- * the pursuit of its records in doubt. Order of opening: what can refuse without a trace comes first, sockets last.
- * Order of closing: the host drains, then the connections end, which settles everything that waits.
+ * The broker, put together: keyring, sessions, journal, HTTP host, and for each agent a part of its own (`member.ts`).
+ * Order of opening: what can refuse without a trace comes first, sockets last. Order of closing: the host drains, then
+ * the connections end, which settles everything that waits.
  */
 import { Failure, later, shortId, within } from '../model/index.ts';
-import type { ChannelId, Clock, Log, Pubkey, Random } from '../model/index.ts';
+import type { Clock, Log, Pubkey, Random } from '../model/index.ts';
 import type { Store } from '../store/index.ts';
 import { openCursors } from './actions/index.ts';
-import type { Cursors } from './actions/index.ts';
-import { openAgent, publicIdentity } from './agent.ts';
-import type { Agent, PublicIdentity } from './agent.ts';
-import { openCanary } from './canary/index.ts';
-import type { Canary } from './canary/index.ts';
-import { openCardRows, openCards } from './cards/index.ts';
-import type { Cards } from './cards/index.ts';
-import { openControls } from './controls/index.ts';
-import type { Controls } from './controls/index.ts';
+import { publicIdentity } from './agent.ts';
+import type { PublicIdentity } from './agent.ts';
 import { openCredentials } from './credentials.ts';
 import { openDispatch } from './dispatch.ts';
-import { openFeed } from './feed/index.ts';
-import type { Feed } from './feed/index.ts';
 import type { Identification } from './host.ts';
 import { openHosts } from './hosts.ts';
 import { introduce } from './introduce.ts';
-import { openJournal, openPursuit } from './journal/index.ts';
-import type { Journal, Pursuit, Wire } from './journal/index.ts';
+import { openJournal } from './journal/index.ts';
+import type { Wire } from './journal/index.ts';
 import { openKeyring } from './keyring.ts';
-import type { Keyring } from './keyring.ts';
 import { openLink } from './link.ts';
 import { openKeyFiles, openManagedRows, openRegistry, openRoster } from './managed/index.ts';
 import type { Configured, Registry, Roster, RosterOptions } from './managed/index.ts';
+import { closeMembers, closeOutgoing, openMember } from './member.ts';
+import type { Member } from './member.ts';
 import { openOwnerDoor } from './owner-door.ts';
-import type { AgentIdentity, AgentLink, Broker } from './ports.ts';
-import { authSigner, openPublisher } from './publish.ts';
+import type { AgentIdentity, Broker } from './ports.ts';
 import { listed, openSessions } from './sessions.ts';
-import { normalizeRelayUrl, openRelaySelf, openUpstream } from './upstream/index.ts';
-import type { RelaySelf } from './upstream/index.ts';
+import { normalizeRelayUrl, openRelaySelf } from './upstream/index.ts';
+import type { openUpstream } from './upstream/index.ts';
 
 export interface BrokerOptions {
   /** The community's relay; in normal form it is part of every record's key, unless `community` is. */
@@ -66,16 +57,6 @@ export interface BrokerOptions {
   readonly tls?: Identification;
   /** The URL by which programs outside reach it, where that is not its own address. */
   readonly publicUrl?: string;
-}
-
-interface Member {
-  readonly agent: Agent;
-  readonly feed: Feed;
-  readonly controls: Controls;
-  readonly cards: Cards;
-  readonly canary?: Canary;
-  readonly pursuit: Pursuit;
-  readonly link: AgentLink;
 }
 
 const OWNER_BYTES = 16;
@@ -213,21 +194,6 @@ const CUT: Wire = {
   find: () => Promise.resolve('unreadable'),
 };
 
-/** What is still on its way to the relay gets `graceMs`. */
-async function closeOutgoing({ agent: { telemetry, metrics, signals }, cards }: Member, graceMs: number): Promise<void> {
-  await Promise.all([telemetry.close(graceMs), metrics.close(graceMs), signals.close(graceMs), cards.close(graceMs)]);
-}
-
-async function closeMembers(members: readonly Member[]): Promise<void> {
-  for (const { pursuit, controls, canary } of members) {
-    pursuit.close();
-    canary?.close();
-    controls.close();
-  }
-  await Promise.all(members.map(({ feed }) => feed.close()));
-  await Promise.all(members.map(({ agent }) => agent.upstream.close()));
-}
-
 type RosterEffects = Pick<RosterOptions, 'attest' | 'connect' | 'revoke' | 'disconnect' | 'introduce'>;
 
 function openManaged(
@@ -244,51 +210,6 @@ function openManaged(
 
 function configuredOf({ pubkey, owner, channels, runtimes }: AgentIdentity): Configured {
   return { pubkey, owner, ...(channels === undefined ? {} : { channels }), ...(runtimes === undefined ? {} : { runtimes }) };
-}
-
-interface Shared {
-  readonly keyring: Keyring;
-  readonly journal: Journal;
-  readonly cursors: Cursors;
-  readonly relaySelf: RelaySelf;
-  readonly registry: Registry;
-}
-
-function openMember(
-  {
-    relayUrl,
-    community,
-    store,
-    clock,
-    steadyClock,
-    random,
-    log,
-    openUpstream: open = openUpstream,
-  }: BrokerOptions & { readonly community: string },
-  identity: PublicIdentity,
-  { keyring, journal, cursors, relaySelf, registry: managed }: Shared,
-): Omit<Member, 'link'> {
-  const { pubkey, owner, attestation } = identity;
-  const signer = { pubkey, keyring, clock, ...(attestation === undefined ? {} : { attestation }) };
-  const upstream = open({ url: relayUrl, pubkey, signAuth: authSigner(signer), clock: steadyClock, random, log });
-  const self = (): Promise<Pubkey | undefined> => relaySelf.key();
-  const publisher = openPublisher({ pubkey, keyring, clock, upstream, relaySelf: self });
-  const { canaryMs: everyMs } = identity;
-  const canary = everyMs === undefined ? undefined : openCanary({ everyMs, pubkey, publisher, upstream, steadyClock, log });
-  const heard = canary?.upstream ?? upstream;
-  const feed = openFeed({ upstream: heard, identity, store, clock, log, relaySelf: self });
-  const isMember = (channelId: ChannelId): boolean | undefined => feed.isMember(channelId);
-  const agent = openAgent({
-    identity, community, upstream, publisher, keyring, cursors, managed, clock, steadyClock, log, isMember,
-  });
-  const cards = openCards({
-    owner: identity.owner, rows: openCardRows(store, { community, agent: pubkey }), publisher, upstream, steadyClock, log,
-  });
-  const pursuit = openPursuit({ clock: steadyClock, log, reconcile: () => journal.reconcile(agent.namespace) });
-  const controls = openControls({
-    agent: pubkey, owner, upstream: heard, open: (payload) => keyring.open(pubkey, owner, payload), store, clock, steadyClock, log,
-  });
-  return { agent, feed, controls, cards, pursuit, ...(canary && { canary }) };
 }
 
 function refuseTwins(identities: readonly AgentIdentity[]): void {
