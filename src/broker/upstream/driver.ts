@@ -1,16 +1,17 @@
 /**
- * Drives the connection machine: performs its commands on a socket, feeds back what the network, the clock and the
- * callers say, one input at a time. Holds what the machine need not know: filters, callbacks, promises.
+ * Drives the connection machine: performs its commands, feeds back what the network, the clock and the callers say, one
+ * input at a time. What the machine need not know is held beside it: the socket (`current-socket.ts`), the subscribers
+ * (`subscriptions.ts`), whoever waits for a fetch (`fetches.ts`) or a publication (`publications.ts`).
  *
  * Opening starts to connect at once and goes on for ever, until `close`. Never signs, never decides; logs no content.
  */
 import { later, unreachable } from '../../model/index.ts';
-import type { EventId } from '../../model/index.ts';
-import type { Filter, PagedFilter, VerifiedEvent } from '../../nostr/index.ts';
+import type { PagedFilter, VerifiedEvent } from '../../nostr/index.ts';
 import type { FetchResult, PublishOutcome, UpstreamPhase } from '../ports.ts';
 import { Alarm } from './alarm.ts';
 import { INITIAL, lineOf, nextWakeMs } from './connection.ts';
 import type { Command, Input, Link } from './connection.ts';
+import { CurrentSocket } from './current-socket.ts';
 import { Delivery } from './delivery.ts';
 import { Fetches } from './fetches.ts';
 import { Intake } from './intake.ts';
@@ -19,17 +20,12 @@ import {
 } from './limits.ts';
 import { step } from './machine.ts';
 import { authText, eventText, parseRelayMessage, requestText } from './messages.ts';
-import type { Settlement } from './outbox.ts';
-import type { Socket, SubscriptionSpec, Upstream, UpstreamOptions } from './ports.ts';
+import type { SubscriptionSpec, Upstream, UpstreamOptions } from './ports.ts';
+import { Publications } from './publications.ts';
+import { Signing } from './signing.ts';
 import { webSockets } from './socket.ts';
+import { Subscriptions } from './subscriptions.ts';
 import { normalizeRelayUrl } from './url.ts';
-
-interface Subscription {
-  readonly spec: SubscriptionSpec;
-  readonly incarnation: number;
-  /** As last asked for. */
-  readonly filters: readonly Filter[];
-}
 
 const FETCH_PREFIX = 'fetch-';
 
@@ -45,37 +41,43 @@ export function openUpstream(options: UpstreamOptions): Upstream {
 class Driver implements Upstream {
   readonly url: string;
   readonly #options: UpstreamOptions;
-  readonly #connect: NonNullable<UpstreamOptions['connect']>;
+  readonly #socket: CurrentSocket;
+  readonly #signing: Signing;
   readonly #intake = new Intake();
   readonly #delivery: Delivery;
-  readonly #subscriptions = new Map<string, Subscription>();
+  readonly #subscriptions: Subscriptions;
   readonly #fetches = new Fetches();
-  readonly #publications = new Map<number, (settlement: Settlement) => void>();
-  readonly #sockets = new Set<Socket>();
+  readonly #publications = new Publications();
   readonly #alarm: Alarm;
   readonly #watchers: ((phase: UpstreamPhase) => void)[] = [];
-  #socket: Socket | undefined;
   #state = INITIAL;
   #inputs: Input[] = [];
   #running = false;
   #serial = 0;
-  /** The latest call for a signature: an earlier one's answer is for nothing. */
-  #signing = 0;
-  #dropped = 0;
 
   constructor(url: string, options: UpstreamOptions) {
     this.url = url;
     this.#options = options;
-    this.#connect = options.connect ?? webSockets(options.clock);
+    const connect = options.connect ?? webSockets(options.clock);
+    this.#socket = new CurrentSocket((handlers) => connect(url, handlers));
+    this.#signing = new Signing({
+      sign: (challenge) => options.signAuth(challenge, url),
+      socketNow: () => this.#socket.now,
+      onSigned: (event) => { this.#feed({ type: 'signed', eventId: event.id, text: authText(event) }); },
+      onUnsigned: (error) => { this.#unsigned(error); },
+    });
     this.#delivery = new Delivery(MAX_DELIVERIES, {
       onPressure: (full) => {
-        if (full) this.#socket?.pause();
-        else this.#socket?.resume();
+        if (full) this.#socket.now?.pause();
+        else this.#socket.now?.resume();
         this.#feed({ type: full ? 'paused' : 'resumed' });
       },
       onFailure: (error) => {
         options.log.error('relay: a subscriber failed', { agent: options.pubkey, error });
       },
+    });
+    this.#subscriptions = new Subscriptions({
+      delivery: this.#delivery, intake: this.#intake, onFailed: (id) => { this.unsubscribe(id); },
     });
     this.#alarm = new Alarm(options.clock, () => {
       this.#feed({ type: 'tick', chance: options.random.fraction() });
@@ -100,7 +102,7 @@ class Driver implements Upstream {
   }
 
   counters(): ReturnType<Upstream['counters']> {
-    return { ...this.#intake.counts(), dropped: this.#dropped };
+    return { ...this.#intake.counts(), dropped: this.#publications.dropped };
   }
 
   isLimited(): boolean {
@@ -113,7 +115,7 @@ class Driver implements Upstream {
   }
 
   reconnect(reason: string): void {
-    this.#take()?.destroy();
+    this.#socket.take()?.destroy();
     this.#feed({ type: 'lost', reason, chance: this.#options.random.fraction() });
   }
 
@@ -127,7 +129,7 @@ class Driver implements Upstream {
       throw new TypeError(`subscription id: expected 1..${MAX_SUBSCRIPTION_ID} characters, not beginning with ${FETCH_PREFIX}`);
     }
     if (this.#state.link.status === 'closed') return;
-    this.#subscriptions.set(id, { spec, incarnation: this.#next(), filters: [] });
+    this.#subscriptions.add(spec, this.#next());
     this.#feed({ type: 'subscribe', id });
   }
 
@@ -139,9 +141,9 @@ class Driver implements Upstream {
     const ticket = this.#next();
     const ephemeral = event.kind >= 20_000 && event.kind < 30_000;
     return new Promise((resolve) => {
-      this.#publications.set(ticket, (settlement) => { resolve(outcomeOf(settlement, event.id)); });
-      if (ephemeral && (this.#socket?.backlogBytes() ?? 0) > MAX_SOCKET_BACKLOG_BYTES) {
-        this.#settle(ticket, { status: 'dropped', reason: 'the relay reads too slowly' });
+      this.#publications.begin(ticket, event.id, resolve);
+      if (ephemeral && (this.#socket.now?.backlogBytes() ?? 0) > MAX_SOCKET_BACKLOG_BYTES) {
+        this.#publications.settle(ticket, { status: 'dropped', reason: 'the relay reads too slowly' });
         return;
       }
       const deadlineMs = later(this.#options.clock.now(), timeoutMs);
@@ -165,7 +167,7 @@ class Driver implements Upstream {
     this.#feed({ type: 'close' });
     this.#subscriptions.clear();
     this.#delivery.stop();
-    await Promise.all([...this.#sockets].map((socket) => socket.gone));
+    await this.#socket.gone();
   }
 
   #next(): number {
@@ -198,28 +200,28 @@ class Driver implements Upstream {
         this.#open();
         return;
       case 'disconnect':
-        this.#take()?.destroy();
+        this.#socket.take()?.destroy();
         return;
       case 'hang-up':
-        this.#take()?.hangUp();
+        this.#socket.take()?.hangUp();
         return;
       case 'send':
-        this.#socket?.send(command.text);
+        this.#socket.now?.send(command.text);
         return;
       case 'ping':
-        this.#socket?.ping();
+        this.#socket.now?.ping();
         return;
       case 'sign':
-        this.#sign(command.challenge);
+        this.#signing.begin(command.challenge);
         return;
       case 'request':
         this.#request(command.id);
         return;
       case 'deliver':
-        this.#deliver(command.id, (spec) => spec.onEvent(command.event, command.stored), command.event);
+        this.#subscriptions.event(command.id, command.event, command.stored);
         return;
       case 'eose':
-        this.#deliver(command.id, (spec) => spec.onEose?.());
+        this.#subscriptions.eose(command.id);
         return;
       case 'collect':
         if (!this.#fetches.collect(command.id, command.event)) this.#feed({ type: 'unsubscribe', id: command.id });
@@ -229,7 +231,7 @@ class Driver implements Upstream {
         if (this.#fetches.size === 0) this.#delivery.setLimit(MAX_DELIVERIES);
         return;
       case 'settle':
-        this.#settle(command.ticket, command.settlement);
+        this.#publications.settle(command.ticket, command.settlement);
         return;
       default:
         unreachable(command);
@@ -237,30 +239,12 @@ class Driver implements Upstream {
   }
 
   #open(): void {
-    // Whatever a socket says after it was let go is no input of the machine.
-    const current = (act: () => void): void => {
-      if (this.#socket === socket) act();
-    };
-    const socket: Socket = this.#connect(this.url, {
-      opened: () => { current(() => { this.#feed({ type: 'opened' }); }); },
-      message: (text) => { current(() => { this.#message(text); }); },
-      pong: () => { current(() => { this.#feed({ type: 'pong' }); }); },
-      lost: (reason) => {
-        current(() => {
-          this.#socket = undefined;
-          this.#feed({ type: 'lost', reason, chance: this.#options.random.fraction() });
-        });
-      },
+    this.#socket.open({
+      opened: () => { this.#feed({ type: 'opened' }); },
+      message: (text) => { this.#message(text); },
+      pong: () => { this.#feed({ type: 'pong' }); },
+      lost: (reason) => { this.#feed({ type: 'lost', reason, chance: this.#options.random.fraction() }); },
     });
-    this.#socket = socket;
-    this.#sockets.add(socket);
-    void socket.gone.then(() => this.#sockets.delete(socket));
-  }
-
-  #take(): Socket | undefined {
-    const socket = this.#socket;
-    this.#socket = undefined;
-    return socket;
   }
 
   #message(text: string | undefined): void {
@@ -273,67 +257,21 @@ class Driver implements Upstream {
       this.#feed({ type: 'message', message, chance: this.#options.random.fraction() });
       return;
     }
-    const event = this.#intake.check(message.event, this.#subscriptions.get(message.id) ?? this.#fetches.get(message.id));
+    const event = this.#intake.check(message.event, this.#subscriptions.asker(message.id) ?? this.#fetches.get(message.id));
     // What is dropped is a sign of life all the same.
     this.#feed(event === undefined ? { type: 'pong' } : { type: 'event', id: message.id, event });
   }
 
-  #sign(challenge: string): void {
-    const socket = this.#socket;
-    this.#signing = this.#next();
-    const mine = this.#signing;
-    const current = (act: () => void): void => {
-      if (this.#socket === socket && this.#signing === mine) act();
-    };
-    try {
-      const signed = this.#options.signAuth(challenge, this.url);
-      if (!(signed instanceof Promise)) this.#signed(signed);
-      else signed.then((event) => current(() => this.#signed(event)), (error: unknown) => current(() => this.#unsigned(error)));
-    } catch (error) {
-      this.#unsigned(error);
-    }
-  }
-
-  #signed(event: VerifiedEvent): void {
-    this.#feed({ type: 'signed', eventId: event.id, text: authText(event) });
-  }
-
   #unsigned(error: unknown): void {
     this.#options.log.error('relay: the AUTH event could not be signed', { agent: this.#options.pubkey, error });
-    this.#take()?.destroy();
+    this.#socket.take()?.destroy();
     this.#feed({ type: 'lost', reason: 'AUTH could not be signed', chance: this.#options.random.fraction() });
   }
 
   #request(id: string): void {
-    const subscription = this.#subscriptions.get(id);
-    const filters = subscription?.spec.filters() ?? this.#fetches.get(id)?.filters ?? [];
-    if (subscription !== undefined) this.#subscriptions.set(id, { ...subscription, filters });
+    const filters = this.#subscriptions.filters(id) ?? this.#fetches.get(id)?.filters ?? [];
     // NIP-01 knows no REQ without a filter.
-    if (filters.length > 0) this.#socket?.send(requestText(id, filters));
-  }
-
-  #deliver(id: string, hand: (spec: SubscriptionSpec) => void | Promise<void>, event?: VerifiedEvent): void {
-    const asked = this.#subscriptions.get(id);
-    if (asked === undefined) return;
-    if (event !== undefined && asked.spec.glance?.(event) === true) return;
-    const { incarnation } = asked;
-    if (event !== undefined) this.#intake.handedOver(event, incarnation);
-    this.#delivery.push(async () => {
-      const subscription = this.#subscriptions.get(id);
-      if (subscription?.incarnation !== incarnation) return;
-      try {
-        await hand(subscription.spec);
-      } catch (error) {
-        if (this.#subscriptions.get(id)?.incarnation === incarnation) this.unsubscribe(id);
-        throw error;
-      }
-    }, asked.spec.urgent);
-  }
-
-  #settle(ticket: number, settlement: Settlement): void {
-    if (settlement.status === 'dropped') this.#dropped += 1;
-    this.#publications.get(ticket)?.(settlement);
-    this.#publications.delete(ticket);
+    if (filters.length > 0) this.#socket.now?.send(requestText(id, filters));
   }
 
   #tell(from: UpstreamPhase): void {
@@ -350,19 +288,4 @@ class Driver implements Upstream {
 
 function phaseOf(link: Link): UpstreamPhase {
   return link.status === 'greeting' ? 'authenticating' : link.status;
-}
-
-function outcomeOf(settlement: Settlement, eventId: EventId): PublishOutcome {
-  switch (settlement.status) {
-    case 'accepted':
-      return { status: 'accepted', eventId };
-    case 'rejected':
-      return { status: 'rejected', eventId, reason: settlement.reason };
-    case 'unknown':
-      return { status: 'unknown', eventId, reason: settlement.reason };
-    case 'dropped':
-      return { status: 'unknown', eventId, reason: `dropped: ${settlement.reason}` };
-    default:
-      return unreachable(settlement);
-  }
 }
