@@ -212,6 +212,10 @@ export class Conversation {
     });
   }
 
+  isAtWork(sessionId: string): boolean {
+    return this.#turns.get(sessionId)?.turn.atWork === true;
+  }
+
   canSteer(sessionId: string): boolean {
     return this.#steering.can(sessionId);
   }
@@ -304,7 +308,8 @@ export class Conversation {
 
   #ask(request: PermissionRequest, line: string, reply: PermissionReply): void {
     const turn = this.#turnOf(request.sessionId);
-    this.#desk.requested({ ...request, line, ...(turn && { turn }) }, reply);
+    const answered = this.#turns.get(request.sessionId)?.turn.asks();
+    this.#desk.requested({ ...request, line, ...(turn && { turn }) }, (answer) => reply(answer).finally(answered));
   }
 
   /** A prompt that was not sent yet has asked nothing. */

@@ -8,14 +8,19 @@ import type { Update } from './updates.ts';
 
 /** Different tool calls told apart in one turn; more are not counted. */
 const MAX_TOOL_CALLS = 10_000;
+/** ACP `ToolCallStatus`; a status of another name is taken for work that goes on. */
+const ENDED: ReadonlySet<string> = new Set(['completed', 'failed']);
 
 export interface OutputCounter {
   add(update: Update): void;
+  /** Tool calls that have not ended, of those that are told apart. */
+  readonly toolsOpen: number;
   output(): TurnOutput;
 }
 
 export function outputCounter(maxTextBytes: number): OutputCounter {
   const toolCalls = new Set<string>();
+  const open = new Set<string>();
   let kept = '';
   let bytes = 0;
   /** Half of a pair of surrogates, whose other half may come in the next chunk: counted when it is known what it is. */
@@ -29,6 +34,13 @@ export function outputCounter(maxTextBytes: number): OutputCounter {
     kept += whole;
     bytes += Buffer.byteLength(whole);
   };
+  const heard = ({ toolCallId, status }: Extract<Update, { readonly type: 'tool' }>): void => {
+    if (toolCalls.size >= MAX_TOOL_CALLS && !toolCalls.has(toolCallId)) return;
+    // ACP: a call that is announced without a status is pending; one that is only told of keeps its own.
+    if (status === undefined ? !toolCalls.has(toolCallId) : !ENDED.has(status)) open.add(toolCallId);
+    else if (status !== undefined) open.delete(toolCallId);
+    toolCalls.add(toolCallId);
+  };
   return {
     add(update) {
       updates += 1;
@@ -40,8 +52,7 @@ export function outputCounter(maxTextBytes: number): OutputCounter {
           thoughts += 1;
           return;
         case 'tool':
-          if (toolCalls.size < MAX_TOOL_CALLS) toolCalls.add(update.toolCallId);
-          return;
+          return heard(update);
         case 'options':
         case 'mode':
         case 'other':
@@ -49,6 +60,9 @@ export function outputCounter(maxTextBytes: number): OutputCounter {
         default:
           return unreachable(update);
       }
+    },
+    get toolsOpen() {
+      return open.size;
     },
     output() {
       const { text, cut } = cutBytes((kept + half).toWellFormed(), maxTextBytes);

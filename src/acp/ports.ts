@@ -255,6 +255,8 @@ export interface AgentProcess {
   closeSession(sessionId: string): void;
   /** One prompt at a time in a session; a second is a bug. Never rejects. */
   prompt(request: PromptRequest): Promise<PromptOutcome>;
+  /** Whether a tool call of the turn under way in the session goes on, or a permission request of it waits. */
+  isAtWork(sessionId: string): boolean;
   /** Whether the turn under way in the session could be given more (`steer`). */
   canSteer(sessionId: string): boolean;
   /** Gives `text`, one ACP text block, to the turn under way; one at a time. Resolves in bounded time, never rejects. */

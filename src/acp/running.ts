@@ -193,6 +193,7 @@ export function agentProcess(
     settings: (sessionId) => conversation.settings(sessionId),
     setModel: (sessionId, modelId) => conversation.setModel(sessionId, modelId),
     prompt: (request) => conversation.prompt(request),
+    isAtWork: (sessionId) => conversation.isAtWork(sessionId),
     canSteer: (sessionId) => conversation.canSteer(sessionId),
     steer: (sessionId, text) => conversation.steer(sessionId, text),
     cancel: (sessionId) => {

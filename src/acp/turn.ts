@@ -33,6 +33,7 @@ export class Turn {
   #hearing = false;
   #failing = false;
   #sealed = false;
+  #asks = 0;
   #disarm: (() => void) | undefined;
   #armedAt: number | undefined;
 
@@ -61,6 +62,17 @@ export class Turn {
   /** True while the agent works at the prompt and was not asked to stop. */
   get running(): boolean {
     return this.#state.status === 'running';
+  }
+
+  /** A tool call of it goes on, or the agent waits for the answer to what it asked. */
+  get atWork(): boolean {
+    return this.#seen.toolsOpen > 0 || this.#asks > 0;
+  }
+
+  /** The agent asks the client something; the function it returns says that it has its answer. */
+  asks(): () => void {
+    this.#asks += 1;
+    return () => { this.#asks -= 1; };
   }
 
   take(input: TurnInput): void {

@@ -9,7 +9,8 @@ import { readConfigOptions } from './session-settings.ts';
 export type Update =
   | { readonly type: 'message'; readonly text: string }
   | { readonly type: 'thought' }
-  | { readonly type: 'tool'; readonly toolCallId: string }
+  /** `status` as the agent said it, where it did. */
+  | { readonly type: 'tool'; readonly toolCallId: string; readonly status?: string }
   /** The agent's settings are others now: all of its options, or the mode. */
   | { readonly type: 'options'; readonly configOptions: readonly ConfigOption[] }
   | { readonly type: 'mode'; readonly modeId: string }
@@ -27,7 +28,7 @@ const OTHER: ReadonlySet<unknown> = new Set([
 /** `params.update` of a notification, or undefined when it is to be skipped. */
 export function readUpdate(update: unknown): Update | undefined {
   if (!isMembers(update)) return undefined;
-  const { sessionUpdate, content, toolCallId } = update;
+  const { sessionUpdate, content, toolCallId, status } = update;
   switch (sessionUpdate) {
     case 'agent_message_chunk': {
       if (!isMembers(content) || typeof content['type'] !== 'string') return undefined;
@@ -40,7 +41,7 @@ export function readUpdate(update: unknown): Update | undefined {
     // Some agents announce a call twice, some only with its update: the id says which call it is.
     case 'tool_call':
     case 'tool_call_update':
-      return typeof toolCallId === 'string' ? { type: 'tool', toolCallId } : undefined;
+      return typeof toolCallId === 'string' ? { type: 'tool', toolCallId, ...(typeof status === 'string' && { status }) } : undefined;
     case 'config_option_update': {
       const configOptions = readConfigOptions(update['configOptions']);
       return configOptions === undefined ? { type: 'other' } : { type: 'options', configOptions };

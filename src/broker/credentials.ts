@@ -69,6 +69,8 @@ export async function openCredentials(options: CredentialsOptions): Promise<Cred
       scope: { ...(actions && { actions: new Set(actions) }), ...(channels && { channels: new Set(channels) }) },
       turn: () => undefined,
       live: () => !ended && !isOver(expiresAtMs, clock.now()),
+      // No process of ours has it, and so nobody asks.
+      leavesTrace: () => undefined,
     };
     byToken.add(digest, { session, id });
     return {

@@ -13,7 +13,7 @@ import { ATTACHING, failed, indeterminate } from './journal/index.ts';
 import type { Journal, Plan, Settled, Verdict } from './journal/index.ts';
 import type { Session, Sessions } from './sessions.ts';
 import { readRequest, writeResult } from './wire/index.ts';
-import type { BrokerRequest } from './wire/index.ts';
+import type { ActionName, BrokerRequest } from './wire/index.ts';
 
 /** `uncorrelated`: no verdict is possible; `busy`: nothing was looked at, the same bytes may come again. */
 export type Reply =
@@ -31,6 +31,11 @@ export interface DispatchOptions {
 
 /** Actions of one principal under way at once; beyond it the client is told to come back. */
 export const MAX_ACTIONS_PER_PRINCIPAL = 64;
+
+/** What reads, or tells of the moment alone: afterwards everything is as it was. */
+const PASSING: ReadonlySet<ActionName> = new Set<ActionName>([
+  'channel.read', 'storage.address', 'storage.get', 'presence.set', 'typing.set', 'observer.emit', 'liveness.ping',
+]);
 
 const UNAUTHENTICATED = 'the credential is missing, unknown, expired or revoked';
 /** What is stored is told again to whoever may ask by then, and is not about that session. */
@@ -64,6 +69,7 @@ export function openDispatch({ sessions, journal, agentOf, log }: DispatchOption
     if (count >= MAX_ACTIONS_PER_PRINCIPAL)
       return { type: 'busy', detail: `${count} actions of this agent are under way` };
     underWay.set(session.principal, count + 1);
+    if (!PASSING.has(request.action)) session.leavesTrace();
     const work = agent.begin(session);
     const decided: { decision?: Decision; done?: Done } = {};
     try {

@@ -44,6 +44,7 @@ export function openLink({ agent, feed, controls, journal, cards, canary, sessio
     bindTurn: (sessionId, turn) => {
       sessions.bindTurn(sessionId, turn);
     },
+    traces: (sessionId) => sessions.traces(sessionId),
     closeSession: (sessionId) => {
       sessions.close(sessionId);
     },

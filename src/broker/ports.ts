@@ -143,6 +143,8 @@ export interface AgentLink {
   openSession(): SessionCredential;
   /** Binds the turn in flight of a session, or none between turns. */
   bindTurn(sessionId: string, turn: TurnBinding | undefined): void;
+  /** How many actions under it may have left something behind (an event, a record); those under way count. 0 once it is revoked. */
+  traces(sessionId: string): number;
   /** Revokes it: effective on the next byte, also for stored results. */
   closeSession(sessionId: string): void;
   /**

@@ -17,6 +17,8 @@ export interface Session extends Principal {
   /** The turn in flight, or none between turns. */
   turn(): TurnBinding | undefined;
   live(): boolean;
+  /** An action that may leave something behind begins. */
+  leavesTrace(): void;
 }
 
 /** What a credential is good for, of what its agent may; a member that is absent leaves all of it. */
@@ -43,6 +45,8 @@ export interface Sessions {
   find(token: string): Session | undefined;
   /** Binds the turn of a session; one that is closed stays as it is. */
   bindTurn(sessionId: string, turn: TurnBinding | undefined): void;
+  /** How many actions under it may have left something behind; 0 for one that is closed. */
+  traces(sessionId: string): number;
   close(sessionId: string): void;
   /** Every session of that principal. */
   closeOf(principal: Pubkey): void;
@@ -78,6 +82,7 @@ export function openSessions({ random, clock }: SessionsOptions): Sessions {
     bindTurn(sessionId, turn) {
       byId.get(sessionId)?.bind(turn);
     },
+    traces: (sessionId) => byId.get(sessionId)?.traces() ?? 0,
     close(sessionId) {
       const entry = byId.get(sessionId);
       if (entry !== undefined) remove(entry);
@@ -95,16 +100,19 @@ export function openSessions({ random, clock }: SessionsOptions): Sessions {
 interface Entry extends OpenSession {
   readonly digest: string;
   bind(turn: TurnBinding | undefined): void;
+  traces(): number;
   end(): void;
 }
 
 function entryOf(sessionId: string, digest: string, principal: Principal, openedAtMs: Milliseconds): Entry {
   let bound: TurnBinding | undefined;
   let live = true;
+  let traces = 0;
   return {
-    session: { sessionId, ...principal, scope: {}, turn: () => bound, live: () => live },
+    session: { sessionId, ...principal, scope: {}, turn: () => bound, live: () => live, leavesTrace: () => { traces += 1; } },
     digest,
     openedAtMs,
+    traces: () => traces,
     bind(turn) {
       bound = turn;
     },

@@ -254,7 +254,11 @@ export class Agent {
   #pump(): void {
     if (this.#isStopping()) return;
     this.#track(this.#mailbox.add(async () => {
-      this.#operator.look(inboxCounts(this.#inbox.state).queued > 0, !this.#limit.mayBegin(this.#turns.flights.size));
+      const readyAtMs = nextReadyAt(this.#inbox.state);
+      this.#operator.look({
+        messagesWait: inboxCounts(this.#inbox.state).queued > 0, limited: !this.#limit.mayBegin(this.#turns.flights.size),
+        ...(readyAtMs !== undefined && { readyInMs: Math.max(0, readyAtMs - this.#options.clock.now()) }),
+      });
       for (let before = -1; before !== this.#turns.flights.size;) {
         before = this.#turns.flights.size;
         await this.#advance(this.#mayTake());

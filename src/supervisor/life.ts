@@ -91,6 +91,11 @@ export class Life {
     if (this.#status !== 'over') this.#link.bindTurn(this.#credential.sessionId, turn);
   }
 
+  /** How many of the broker's actions it has begun that may leave something behind. */
+  get traces(): number {
+    return this.#link.traces(this.#credential.sessionId);
+  }
+
   /** From here on nothing the process may still do reaches the relay. */
   revoke(): void {
     this.#link.closeSession(this.#credential.sessionId);

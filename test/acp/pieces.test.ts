@@ -27,6 +27,10 @@ describe('an update', () => {
       { type: 'tool', toolCallId: 't' },
     ],
     [
+      { sessionUpdate: 'tool_call_update', toolCallId: 't', status: 'completed' },
+      { type: 'tool', toolCallId: 't', status: 'completed' },
+    ],
+    [
       { sessionUpdate: 'tool_call_update', toolCallId: 't' },
       { type: 'tool', toolCallId: 't' },
     ],
@@ -64,6 +68,16 @@ describe('what is kept of a turn', () => {
     seen.add({ type: 'message', text: 'two' });
     seen.add({ type: 'other' });
     expect(seen.output()).toEqual({ text: 'one two', textCut: false, thoughts: 1, toolCalls: 2, updates: 7 });
+  });
+
+  it('knows which tool calls go on, by what was said of each', () => {
+    const seen = outputCounter(100);
+    const tool = (toolCallId: string, status?: string): number => {
+      seen.add({ type: 'tool', toolCallId, ...(status !== undefined && { status }) });
+      return seen.toolsOpen;
+    };
+    expect([tool('a'), tool('b', 'pending'), tool('a'), tool('c', 'completed')]).toEqual([1, 2, 2, 2]);
+    expect([tool('c'), tool('a', 'in_progress'), tool('a', 'failed'), tool('b', 'of the future'), tool('b', 'completed')]).toEqual([2, 2, 1, 1, 0]);
   });
 
   it('joins a pair of surrogates that came in two chunks, and mends one that came alone', () => {

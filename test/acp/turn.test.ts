@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { PermissionAnswer, PromptOutcome } from '../../src/acp/index.ts';
 import { silentLog } from '../../src/model/index.ts';
-import { noneLeft, open, pidIn, plan, play, program, say, start, tryStart } from './harness.ts';
+import { noneLeft, open, pidIn, plan, play, program, say, start, tryStart, until } from './harness.ts';
 
 afterEach(noneLeft);
 
@@ -29,6 +29,35 @@ describe('a turn', () => {
       expect(outcome).toMatchObject({ status: 'ended', stopReason: reason.toLowerCase() });
     },
   );
+
+  it('is at work while a tool of it runs, and while it waits for an answer', async () => {
+    const updates = (status: string): object => ({ update: { sessionUpdate: 'tool_call_update', toolCallId: 't', status } });
+    const replies: (() => void)[] = [];
+    const nothing = (): void => undefined;
+    const started = await start(
+      rule({ tool: { title: 'x', id: 't', updates: [] } }, { wait: 'tool' }, updates('completed'), { say: 'A' }, { wait: 'ask' }, { ask: 'May I?' }, { say: 'B' }, { wait: 'end' }),
+      { desk: () => ({ requested: (_, reply) => { replies.push(() => { void reply(ONCE); }); }, turnCancelled: nothing, turnOver: nothing, stopping: nothing, ended: nothing }) },
+    );
+    const { process, directory, lines } = started;
+    const sessionId = await open(started);
+    const isHeard = (word: string) => (): boolean => lines.some(({ direction, text }) => direction === 'read' && text.includes(word));
+    const gate = (name: string): void => { writeFileSync(join(directory, name), ''); };
+    expect(process.isAtWork(sessionId)).toBe(false);
+    const outcome = say(process, sessionId);
+    await until(isHeard('"tool_call"'));
+    expect(process.isAtWork(sessionId)).toBe(true);
+    gate('tool');
+    await until(isHeard('"A"'));
+    expect(process.isAtWork(sessionId)).toBe(false);
+    gate('ask');
+    await until(() => replies.length === 1);
+    expect(process.isAtWork(sessionId)).toBe(true);
+    replies[0]?.();
+    await until(isHeard('"B"'));
+    expect(process.isAtWork(sessionId)).toBe(false);
+    gate('end');
+    expect(await outcome).toMatchObject({ status: 'ended' });
+  });
 
   it('has ended whatever the stop reason; the first odd one of a process is told', async () => {
     const told: unknown[] = [];

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { openSessions } from '../../src/broker/sessions.ts';
 import { systemClock, systemRandom } from '../../src/system/index.ts';
 import { RELAY_URL } from './fake-relay.ts';
+import { bench, post, requestBytes } from './harness.ts';
 import { AGENT, CHANNEL, OWNER } from './people.ts';
 
 const PRINCIPAL = { principal: AGENT.pubkey, community: RELAY_URL, owner: OWNER.pubkey };
@@ -62,4 +63,21 @@ it('knows the turn in flight, and forgets it with the session', () => {
   sessions.close(session.sessionId);
   sessions.bindTurn(session.sessionId, turn);
   expect(session.turn()).toBeUndefined();
+});
+
+it('counts under a session what may have left something behind, from its beginning on, and what only reads or tells of the moment not', async () => {
+  const { broker, link } = await bench();
+  const [one, other] = [link.openSession(), link.openSession()];
+  const traced = async (requestId: string, action: string, args: object): Promise<number> => {
+    await post(broker.endpoint, one.token, requestBytes(requestId, action, args));
+    return link.traces(one.sessionId);
+  };
+  expect(await traced('r-1', 'channel.read', { channelId: CHANNEL })).toBe(0);
+  expect(await traced('r-2', 'typing.set', { channelId: CHANNEL })).toBe(0);
+  expect(await traced('r-3', 'message.post', { channelId: CHANNEL, content: 'hello' })).toBe(1);
+  expect(await traced('r-4', 'storage.get', { slug: 'mem/x' })).toBe(1);
+  expect(await traced('r-5', 'message.post', { channelId: CHANNEL, content: 'again' })).toBe(2);
+  expect(link.traces(other.sessionId)).toBe(0);
+  link.closeSession(one.sessionId);
+  expect(link.traces(one.sessionId)).toBe(0);
 });

@@ -24,6 +24,8 @@ export interface FakeLink extends AgentLink {
   readonly publications: TurnPublications[];
   /** False: the relay does not answer in time. */
   answers: boolean;
+  /** Actions of its processes that may have left something behind. */
+  traced: number;
   phase: UpstreamPhase;
   /** While it is there, `fetch` waits for it. */
   held: Promise<void> | undefined;
@@ -40,7 +42,7 @@ export function fakeLink(stored: readonly VerifiedEvent[] = []): FakeLink {
   const followed = new Promise<FeedConsumer>((resolve) => { follow = resolve; });
   const link: FakeLink = {
     pubkey: agent.pubkey, stored: [...stored], asked: [], said: [], reports: [], told: [], metrics: [], typed: [], calls: [], publications: [{ events: [], undecided: false }],
-    answers: true, phase: 'ready', held: undefined, follow,
+    answers: true, traced: 0, phase: 'ready', held: undefined, follow,
     give: async (item) => (await followed)(item),
     async fetch(filters): Promise<FetchResult> {
       link.asked.push(filters);
@@ -63,6 +65,7 @@ export function fakeLink(stored: readonly VerifiedEvent[] = []): FakeLink {
       return { sessionId: `s${sessions}`, endpoint: 'http://127.0.0.1:1', token: 't' };
     },
     bindTurn: (sessionId, turn) => { link.calls.push(`bind ${sessionId} ${turn?.turnId ?? '-'}`); },
+    traces: () => link.traced,
     closeSession: (sessionId) => { link.calls.push(`close ${sessionId}`); },
     controls: (consumer) => { controls = consumer; },
     controlCounts: () => ({ taken: 0, ignored: 0 }),

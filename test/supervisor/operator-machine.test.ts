@@ -1,4 +1,4 @@
-/** The table of the operator machine, and a walk that no beat piles up in, none takes a waiting message's place, and the initial prompt comes first. */
+/** The table of the operator machine, and a walk in which no beat piles up, none takes a waiting message's place, one gives way once and only where it must, and the initial prompt comes first. */
 import { describe, expect, it } from 'vitest';
 import { newOperator, stepOperator } from '../../src/supervisor/operator/machine.ts';
 import type { OperatorInput, OperatorState, OperatorStep } from '../../src/supervisor/operator/machine.ts';
@@ -8,7 +8,9 @@ const EVERY_MS = 100;
 const NOW = ms(1_000);
 
 type Look = Extract<OperatorInput, { type: 'look' }>;
-const QUIET: Look = { type: 'look', free: true, mayBegin: true, messagesWait: false };
+const QUIET: Look = { type: 'look', free: true, mayBegin: true, messagesWait: false, messageDue: false, silent: false };
+/** A message has no process but that of a heartbeat. */
+const PRESSED: Look = { ...QUIET, free: false, messagesWait: true, messageDue: true, silent: true };
 const look = (change: Partial<Look> = {}): Look => ({ ...QUIET, ...change });
 const state = (change: Partial<OperatorState> = {}): OperatorState => ({
   status: 'idle', initialDue: false, everyMs: EVERY_MS, beatAtMs: ms(1_100), turns: 0, skipped: 0, ...change,
@@ -23,6 +25,15 @@ describe('the operator\'s turns', () => {
     ['a beat is due, no process is free', due(), look({ free: false }), { state: state({ status: 'wanting' }) }],
     ['a beat is due, a message waits', due(), look({ messagesWait: true }), { state: state({ skipped: 1 }) }],
     ['a beat is due, no turn may begin', due(), look({ mayBegin: false }), { state: state({ skipped: 1 }) }],
+    ['a silent one gives way', runs(), PRESSED, { state: runs({ status: 'yielding' }), giveWay: true }],
+    ['a silent one gives way when the next beat is due', { ...runs(), beatAtMs: NOW }, PRESSED, { state: runs({ status: 'yielding', skipped: 1 }), giveWay: true }],
+    ['one at work is left to end', runs(), { ...PRESSED, silent: false }, { state: runs() }],
+    ['it keeps its process where there is another', runs(), { ...PRESSED, free: true }, { state: runs() }],
+    ['it keeps its process where no turn may begin', runs(), { ...PRESSED, mayBegin: false }, { state: runs() }],
+    ['it keeps its process where the message may not begin yet', runs(), { ...PRESSED, messageDue: false }, { state: runs() }],
+    ['it gives way once', runs({ status: 'yielding' }), PRESSED, { state: runs({ status: 'yielding' }) }],
+    ['a beat is due, one gives way', { ...runs({ status: 'yielding' }), beatAtMs: NOW }, look(), { state: runs({ status: 'yielding', skipped: 1 }) }],
+    ['one that gave way has ended', runs({ status: 'yielding' }), { type: 'ended' }, { state: runs({ status: 'idle' }) }],
     ['a beat is due, one runs', due({ status: 'running' }), look(), { state: state({ status: 'running', skipped: 1 }) }],
     ['a wanted beat gets its process', state({ status: 'wanting' }), look(), { state: runs(), run: 'heartbeat' }],
     ['a wanted beat gives way to a message', state({ status: 'wanting' }), look({ messagesWait: true }), { state: state({ skipped: 1 }) }],
@@ -46,6 +57,8 @@ describe('the operator\'s turns', () => {
   });
 });
 
+const isUnderWay = ({ status }: OperatorState): boolean => status === 'running' || status === 'yielding';
+
 function faultsOf(step: typeof stepOperator): readonly string[] {
   const faults = new Set<string>();
   const seen = new Set<string>();
@@ -54,8 +67,10 @@ function faultsOf(step: typeof stepOperator): readonly string[] {
     if (depth === 0 || seen.has(key)) return;
     seen.add(key);
     const take = (input: OperatorInput, atMs: number): void => {
-      const { state: next, run } = step(at, input, ms(atMs));
-      if (run !== undefined && at.status === 'running') faults.add('two at once');
+      const { state: next, run, giveWay } = step(at, input, ms(atMs));
+      if (run !== undefined && isUnderWay(at)) faults.add('two at once');
+      if (giveWay === true && at.status !== 'running') faults.add('gives way twice');
+      if (giveWay === true && input.type === 'look' && !input.silent) faults.add('cut short at work');
       if (run === 'heartbeat' && input.type === 'look' && input.messagesWait) faults.add('before a message');
       if (run === 'heartbeat' && at.initialDue) faults.add('before the initial prompt');
       if (run !== undefined && input.type === 'look' && !input.free) faults.add('without a process');
@@ -64,8 +79,8 @@ function faultsOf(step: typeof stepOperator): readonly string[] {
       if (next.turns > 0 && next.turns + next.skipped > Math.floor((atMs - 1_000) / EVERY_MS) * 2 + 3) faults.add('beats that pile up');
       walk(next, atMs, initials, depth - 1);
     };
-    for (const change of [{}, { free: false }, { messagesWait: true }, { mayBegin: false }]) for (const waitMs of [0, EVERY_MS, 3 * EVERY_MS]) take(look(change), now + waitMs);
-    if (at.status === 'running') take({ type: 'ended' }, now);
+    for (const change of [{}, { free: false }, { messagesWait: true }, { mayBegin: false }, PRESSED, { ...PRESSED, silent: false }]) for (const waitMs of [0, EVERY_MS, 3 * EVERY_MS]) take(look(change), now + waitMs);
+    if (isUnderWay(at)) take({ type: 'ended' }, now);
   };
   for (const initialDue of [true, false]) walk(newOperator(EVERY_MS, initialDue, NOW), 1_000, 0, 6);
   return [...faults].sort();
@@ -86,6 +101,8 @@ describe('every way they may come', () => {
       const { state: next, run } = stepOperator(at, input.type === 'look' ? { ...input, messagesWait: false } : input, now);
       return { state: next, ...(run && { run }) };
     }],
+    ['one that gives way again', 'gives way twice', (at, input, now) => stepOperator(at.status === 'yielding' && input.type === 'look' ? { ...at, status: 'running' } : at, input, now)],
+    ['work that is cut short', 'cut short at work', (at, input, now) => stepOperator(at, input.type === 'look' ? { ...input, silent: true } : input, now)],
     ['an initial prompt that stays due', 'the initial prompt twice', (at, input, now) => {
       const { state: next, run } = stepOperator(at, input, now);
       return { state: { ...next, initialDue: at.initialDue }, ...(run && { run }) };

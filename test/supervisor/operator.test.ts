@@ -2,15 +2,22 @@
 import { describe, expect, it } from 'vitest';
 import type { OperatorSettings } from '../../src/supervisor/operator/settings.ts';
 import { IDLE_MS, openBench } from './bench.ts';
-import type { Bench } from './bench.ts';
-import { message } from './people.ts';
+import type { Bench, BenchOptions } from './bench.ts';
+import { inThread, message, someRoot } from './people.ts';
 
 const EVERY_MS = 40_000;
 const BEATS: OperatorSettings = { heartbeat: { everyMs: EVERY_MS, prompt: 'look around' }, session: 'kept' };
 const INITIAL: OperatorSettings = { initial: { prompt: 'read your memory', when: 'start' }, session: 'kept' };
 const ONCE: OperatorSettings = { initial: { prompt: 'read your memory', when: 'once' }, session: 'kept' };
 const ANSWER = { do: [{ say: 'answer' }] };
+const OBSERVED = { livenessMs: 600_000, packed: false, program: { command: 'x', args: [] } };
+const AT_WORK = { tool: { title: 'build', id: 't1', updates: [{ status: 'in_progress' }] } };
 const GATED = { rules: [{ match: 'look around', do: [{ wait: 'beat' }, { say: 'nothing new' }] }, ANSWER] };
+
+/** What the agent says of its tool has been read. */
+function isToolHeard(bench: Bench): boolean {
+  return bench.link.told.some(({ kind, payload }) => kind === 'acp_read' && payload.includes('in_progress'));
+}
 
 /** The program is there and nothing else is to be done. */
 async function ready(bench: Bench): Promise<void> {
@@ -71,8 +78,8 @@ describe('a heartbeat', () => {
     expect(bench.seen('operator_turn_started')).toHaveLength(1);
   });
 
-  it('is skipped while messages wait, and they wait for one that runs', async () => {
-    const bench = openBench({ operator: BEATS, script: { rules: [{ match: 'look around', do: [{ wait: 'beat' }] }, { match: 'slow', do: [{ wait: 'go' }, { say: 'slow' }] }, ANSWER] } });
+  it('is skipped while messages wait, and they wait for one that is at work', async () => {
+    const bench = openBench({ operator: BEATS, observation: OBSERVED, script: { rules: [{ match: 'look around', do: [AT_WORK, { wait: 'beat' }] }, { match: 'slow', do: [{ wait: 'go' }, { say: 'slow' }] }, ANSWER] } });
     await ready(bench);
     await bench.hear(message({ content: 'slow' }));
     await bench.nth('turn_started');
@@ -82,7 +89,7 @@ describe('a heartbeat', () => {
     bench.openGate('go');
     await bench.nth('turn_ended', 2);
     bench.clock.push(EVERY_MS);
-    await bench.nth('operator_turn_started');
+    await bench.until(() => isToolHeard(bench));
     await bench.hear(message());
     expect(bench.seen('turn_started')).toHaveLength(2);
     bench.openGate('beat');
@@ -102,12 +109,107 @@ describe('a heartbeat', () => {
   });
 
   it.each([['kept', 1], ['fresh', 2]] as const)('has a %s session: %i in two beats', async (session, count) => {
-    const bench = openBench({ operator: { ...BEATS, session }, observation: { livenessMs: 600_000, packed: false, program: { command: 'x', args: [] } } });
+    const bench = openBench({ operator: { ...BEATS, session }, observation: OBSERVED });
     await ready(bench);
     await beat(bench, 1);
     await beat(bench, 2);
     const sessions = bench.link.told.filter(({ kind }) => kind === 'session_resolved').map(({ sessionId }) => sessionId);
     expect(new Set(sessions).size).toBe(count);
+  });
+});
+
+describe('a heartbeat that holds the only process when a message comes', () => {
+  const beatThat = (...steps: readonly object[]): { readonly rules: readonly object[] } => ({ rules: [{ match: 'look around', times: 1, do: [...steps, { mark: 'beats' }, { wait: 'beat' }] }, ANSWER] });
+
+  async function beating(script: object, more: BenchOptions = {}): Promise<Bench> {
+    const bench = openBench({ operator: BEATS, script, ...more });
+    await ready(bench);
+    bench.clock.push(EVERY_MS);
+    await bench.until(() => bench.isMarked('beats'));
+    return bench;
+  }
+
+  it('gives way while it is silent: the message has the process, and the beat comes again at its time', async () => {
+    const bench = await beating(beatThat({ think: 'Hm.' }, { say: 'Let me see.' }));
+    const event = message();
+    await bench.hear(event);
+    expect(await bench.nth('turn_ended')).toMatchObject({ outcome: 'end_turn' });
+    expect(bench.seen('operator_turn_ended')).toMatchObject([{ outcome: 'gave_way' }]);
+    expect(bench.answers).toEqual(['answer']);
+    expect(bench.notices).toEqual([]);
+    expect(bench.seen('process_started')).toHaveLength(1);
+    expect(await bench.row(event)).toMatchObject({ status: 'done', attempts: 0, interrupted: 0 });
+    expect(bench.agent.snapshot()).toMatchObject({ operator: { turns: 1, skipped: 0, lastEnd: 'gave_way' }, processes: [{ state: 'idle' }] });
+    await beat(bench, 2);
+    expect(bench.seen('operator_turn_ended')).toMatchObject([{ outcome: 'gave_way' }, { outcome: 'end_turn' }]);
+  });
+
+  it('gives way before its session is there', async () => {
+    const bench = openBench({ operator: BEATS, script: beatThat() });
+    await ready(bench);
+    bench.clock.push(EVERY_MS);
+    await bench.hear(message());
+    await bench.nth('turn_ended');
+    expect(bench.seen('operator_turn_ended')).toMatchObject([{ outcome: 'gave_way' }]);
+    expect(bench.answers).toEqual(['answer']);
+  });
+
+  it('that does not heed the cancel has the grace; its process is replaced, and no program is blamed', async () => {
+    const bench = await beating(beatThat({ ignoreCancel: true }));
+    await bench.hear(message());
+    await bench.until(() => bench.clock.waits(5_000));
+    bench.clock.push(5_000);
+    await bench.nth('turn_ended');
+    expect(bench.answers).toEqual(['answer']);
+    expect(bench.seen('operator_turn_ended')).toMatchObject([{ outcome: 'gave_way' }]);
+    expect(bench.seen('process_ended')).toMatchObject([{ how: expect.stringContaining('stopped') }]);
+    expect(bench.seen('process_failed')).toEqual([]);
+  });
+
+  it('is left to end once it has left something behind', async () => {
+    const bench = await beating(beatThat());
+    bench.link.traced = 1;
+    await bench.hear(message());
+    bench.clock.push(1_000);
+    expect(bench.seen('turn_started')).toEqual([]);
+    bench.openGate('beat');
+    await bench.nth('turn_ended');
+    expect(bench.seen('operator_turn_ended')).toMatchObject([{ outcome: 'end_turn' }]);
+  });
+
+  it('is left alone while a tool of it runs, and gives way when that has ended', async () => {
+    const ended = { update: { sessionUpdate: 'tool_call_update', toolCallId: 't1', status: 'completed' } };
+    const bench = await beating({ rules: [{ match: 'look around', do: [AT_WORK, { mark: 'beats' }, { wait: 'built' }, ended, { wait: 'beat' }] }, ANSWER] }, { observation: OBSERVED });
+    await bench.until(() => isToolHeard(bench));
+    await bench.hear(message());
+    await bench.until(() => bench.clock.waits(1_000));
+    bench.clock.push(1_000);
+    await bench.until(() => bench.clock.waits(1_000));
+    expect(bench.seen('turn_started')).toEqual([]);
+    bench.openGate('built');
+    await bench.until(() => {
+      bench.clock.push(1_000);
+      return bench.seen('turn_ended').length > 0;
+    });
+    expect(bench.seen('operator_turn_ended')).toMatchObject([{ outcome: 'gave_way' }]);
+  });
+
+  it('keeps its process where there is another', async () => {
+    const bench = await beating(beatThat(), { processes: 2 });
+    await bench.until(() => bench.agent.snapshot().processes.some(({ state }) => state === 'idle'));
+    await bench.hear(message());
+    await bench.nth('turn_ended');
+    expect(bench.seen('operator_turn_ended')).toEqual([]);
+  });
+
+  it('waits for what is gathered, and gives way then', async () => {
+    const bench = await beating(beatThat(), { gatherMs: 2_000 });
+    await bench.hear(message({ tags: inThread(someRoot) }));
+    await bench.until(() => bench.clock.waits(2_000));
+    expect(bench.seen('operator_turn_ended')).toEqual([]);
+    bench.clock.push(2_000);
+    await bench.nth('turn_ended');
+    expect(bench.seen('operator_turn_ended')).toMatchObject([{ outcome: 'gave_way' }]);
   });
 });
 
@@ -139,7 +241,7 @@ describe('what the owner is told of a heartbeat', () => {
 
   it('is that nobody was asked, and that it was denied', async () => {
     const bench = openBench({
-      operator: BEATS, permission: { policy: 'ask', askMs: 300_000 }, observation: { livenessMs: 600_000, packed: false, program: { command: 'x', args: [] } },
+      operator: BEATS, permission: { policy: 'ask', askMs: 300_000 }, observation: OBSERVED,
       script: { rules: [{ do: [{ ask: 'rm' }, { say: 'done' }] }] },
     });
     await ready(bench);

@@ -1,10 +1,10 @@
 /**
  * Drives the operator machine of one agent: what is due is given to a free process, one turn at a time.
  * in: looks (inside the agent's mailbox, where no turn is being handed out), the clock. out: turns, notes, a report.
- * Never: takes a process from a message's turn, or gives a turn a second time.
+ * Never: takes a process from a message's turn, gives a turn a second time, or cuts one short that is at work.
  */
 import { later, within } from '../../model/index.ts';
-import type { Clock } from '../../model/index.ts';
+import type { Clock, Milliseconds } from '../../model/index.ts';
 import type { AgentOptions } from '../agent-options.ts';
 import type { Observation } from '../observation.ts';
 import type { Permissions } from '../permissions.ts';
@@ -12,7 +12,7 @@ import type { FreeProcess, Pool } from '../pool.ts';
 import type { HeededTurn } from '../provider-limit.ts';
 import type { ProviderWord } from '../settle.ts';
 import { newOperator, stepOperator } from './machine.ts';
-import type { OperatorInput, OperatorSource, OperatorState } from './machine.ts';
+import type { OperatorInput, OperatorSource, OperatorState, OperatorStep } from './machine.ts';
 import { claimInitialPrompt, hadInitialPrompt } from './rows.ts';
 import type { OperatorReport } from './settings.ts';
 import { runOperatorTurn } from './turn.ts';
@@ -29,7 +29,7 @@ export interface OperatorParts {
   readonly pump: () => void;
 }
 
-/** A process waits, and no turn may begin: it is looked at again after this long. */
+/** A process waits and no turn may begin, or a message waits for a heartbeat that is at work: it is looked at again after this long. */
 const NOT_YET_MS = 1_000;
 
 interface Flight {
@@ -38,7 +38,17 @@ interface Flight {
   /** Its end, which never rejects. */
   landed: Promise<void>;
   sessionId?: string;
-  cut: boolean;
+  /** What the process had left behind before it. */
+  readonly tracesBefore: number;
+  cut?: 'gave_way' | 'stopped';
+}
+
+/** `messagesWait`: for whatever. `readyInMs`: until a turn for one of them could begin, if it had a process. */
+interface Waiting {
+  readonly messagesWait: boolean;
+  readonly readyInMs?: number;
+  /** The provider of the model is left alone for now. */
+  readonly limited: boolean;
 }
 
 export class Operator {
@@ -69,15 +79,19 @@ export class Operator {
     this.#arm();
   }
 
-  /** Inside the mailbox, before messages are handed out. `limited`: the provider of the model is left alone for now. */
-  look(messagesWait: boolean, limited: boolean): void {
+  /** Inside the mailbox, before messages are handed out. */
+  look({ messagesWait, readyInMs, limited }: Waiting): void {
     if (this.#status !== 'open') return;
     const { pool, options } = this.#parts;
-    const source = this.#step({ type: 'look', free: pool.hasIdle(), mayBegin: !limited && options().link.status().phase === 'ready', messagesWait });
+    const { run: source, giveWay } = this.#step({
+      type: 'look', free: pool.hasIdle(), mayBegin: !limited && options().link.status().phase === 'ready',
+      messagesWait, messageDue: readyInMs === 0, silent: this.#isSilent(),
+    });
     const free = source === undefined ? undefined : pool.idleIn(this.#session?.life);
     if (source !== undefined && free !== undefined) this.#begin(source, free);
+    if (giveWay === true) this.#giveWay();
     pool.hasWork('own', this.#state.status !== 'idle');
-    this.#arm();
+    this.#arm(readyInMs);
   }
 
   /** No more turns; one under way gets `graceMs`, then it is cut short. Resolves when it has ended. */
@@ -91,11 +105,27 @@ export class Operator {
 
   cutShort(): void {
     const flight = this.#flight;
-    if (flight === undefined || flight.cut) return;
-    flight.cut = true;
+    if (flight === undefined || flight.cut === 'stopped') return;
+    flight.cut = 'stopped';
     // One that is still opening its session cannot be asked to stop.
     if (flight.sessionId === undefined) void flight.free.life.retire('retired');
     else flight.free.life.process.cancel(flight.sessionId);
+  }
+
+  /** A heartbeat that has left nothing behind, and of which nothing goes on but the model's own work. */
+  #isSilent(): boolean {
+    const flight = this.#flight;
+    if (flight?.source !== 'heartbeat') return false;
+    const { sessionId, tracesBefore, free: { life } } = flight;
+    return life.traces <= tracesBefore && (sessionId === undefined || !life.process.isAtWork(sessionId));
+  }
+
+  /** One that is still opening its session is not prompted. */
+  #giveWay(): void {
+    const flight = this.#flight;
+    if (flight === undefined) return;
+    flight.cut ??= 'gave_way';
+    if (flight.sessionId !== undefined) flight.free.life.process.cancel(flight.sessionId);
   }
 
   /** Undefined where the operator asks for no such turn. */
@@ -119,15 +149,15 @@ export class Operator {
     const watch = observation?.beginOperatorTurn(free.index, turnId);
     const begunAtMs = clock.now();
     const beganAt = options().clock.now();
-    const flight: Flight = { source, free, landed: Promise.resolve(), cut: false };
+    const flight: Flight = { source, free, landed: Promise.resolve(), tracesBefore: free.life.traces };
     this.#flight = flight;
     const mayPrompt = async ({ sessionId }: OperatorSession): Promise<boolean> => {
       if (source === 'initial' && operator?.initial?.when === 'once') await claimInitialPrompt(store, link.pubkey, options().clock.now());
       flight.sessionId = sessionId;
-      return !flight.cut;
+      return flight.cut === undefined;
     };
     const turn = runOperatorTurn({
-      options: options(), permissions, free, turnId, source, prompt: operator?.[source]?.prompt ?? '', mayPrompt, ...(session && { session }), ...(watch && { watch }),
+      options: options(), permissions, free, turnId, source, prompt: operator?.[source]?.prompt ?? '', mayPrompt, gaveWay: () => flight.cut === 'gave_way', ...(session && { session }), ...(watch && { watch }),
     });
     flight.landed = (watch?.through(turn) ?? turn).then(async (report) => {
       if (report.provider !== undefined) await this.#parts.heed(report.provider, { turnId, beganAt });
@@ -142,19 +172,25 @@ export class Operator {
     });
   }
 
-  #step(input: OperatorInput): OperatorSource | undefined {
-    const { state, run } = stepOperator(this.#state, input, this.#parts.options().steadyClock.now());
-    this.#state = state;
-    return run;
+  #step(input: OperatorInput): OperatorStep {
+    const step = stepOperator(this.#state, input, this.#parts.options().steadyClock.now());
+    this.#state = step.state;
+    return step;
   }
 
-  #arm(): void {
+  #arm(readyInMs?: number): void {
     const { options, pool, pump } = this.#parts;
     const { steadyClock: clock } = options();
     const { initialDue, beatAtMs } = this.#state;
     this.#cancelWake?.();
-    const awaited = initialDue && pool.hasIdle() ? later(clock.now(), NOT_YET_MS) : undefined;
-    const atMs = awaited ?? beatAtMs;
+    const hasMessage = this.#state.status === 'running' && this.#flight?.source === 'heartbeat' && readyInMs !== undefined;
+    const lookInMs = hasMessage ? (readyInMs > 0 ? readyInMs : NOT_YET_MS) : initialDue && pool.hasIdle() ? NOT_YET_MS : undefined;
+    const atMs = soonest(lookInMs === undefined ? undefined : later(clock.now(), lookInMs), beatAtMs);
     this.#cancelWake = atMs === undefined || this.#status !== 'open' ? undefined : clock.wake(atMs, pump);
   }
+}
+
+function soonest(one: Milliseconds | undefined, other: Milliseconds | undefined): Milliseconds | undefined {
+  if (one === undefined || other === undefined) return one ?? other;
+  return one < other ? one : other;
 }

@@ -6,6 +6,7 @@
  *   outcome                           | session (where it is kept) | process
  *   ended                             | kept; full: dropped        | kept
  *   error                             | dropped                    | kept
+ *   gave way to a message             | kept                       | kept; replaced, as no crash, where it does not heed the cancel
  *   cancelled (a stop), timeouts, ... | dropped                    | as after a message's turn (settle.ts)
  *   session refused, session timeout  | none                       | kept; replaced, as a crash
  */
@@ -45,8 +46,12 @@ export interface OperatorWork {
   readonly session?: OperatorSession;
   /** There is a session and the prompt is about to be sent in it. False: it is not to be sent any more. */
   readonly mayPrompt: (session: OperatorSession) => Promise<boolean>;
+  /** It was cut short for a message: that is no fault of anybody's. */
+  readonly gaveWay: () => boolean;
   readonly watch?: TurnWatch;
 }
+
+const GAVE_WAY = 'gave_way';
 
 /** `end` in a word: the agent's own stop reason, or what else ended it. `session` is there where it may go on. */
 export interface OperatorReport {
@@ -73,16 +78,22 @@ export async function runOperatorTurn(work: OperatorWork): Promise<OperatorRepor
   }
   const { session } = opened;
   watch?.resolved(session.sessionId, work.session === undefined);
-  if (!await work.mayPrompt(session)) return { end: 'not begun' };
+  const leave = (end: string, isGood: boolean): OperatorReport => {
+    const isKept = isGood && options.operator?.session !== 'fresh';
+    if (!isKept) life.process.closeSession(session.sessionId);
+    return { end, ...(isKept && { session }) };
+  };
+  if (!await work.mayPrompt(session)) return work.gaveWay() ? leave(GAVE_WAY, true) : { end: 'not begun' };
   const outcome = await prompt(work, session);
   watch?.ended(outcome);
-  const fate = processFate(outcome);
+  const hasMadeRoom = work.gaveWay() && outcome.status === 'cancelled';
+  const isHeeded = hasMadeRoom && outcome.processAlive;
+  const fate = isHeeded ? 'kept' : processFate(outcome);
   if (fate === 'retired' || fate === 'crashed') await life.retire(fate);
   if (outcome.status === 'ended') slot.ranWell(life);
-  const isKept = isGood(outcome) && options.operator?.session !== 'fresh';
-  if (!isKept) life.process.closeSession(session.sessionId);
+  const word = outcome.status === 'ended' ? outcome.stopReason : outcome.status;
   const provider = providerWord(outcome);
-  return { end: outcome.status === 'ended' ? outcome.stopReason : outcome.status, ...(isKept && { session }), ...(provider && { provider }) };
+  return { ...leave(hasMadeRoom ? GAVE_WAY : word, isHeeded || isGood(outcome)), ...(provider && { provider }) };
 }
 
 /** It ended by its own word, and its session is not full. */
