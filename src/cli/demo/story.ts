@@ -1,23 +1,15 @@
 /**
- * The six things the demo shows, each asked for by a client and seen by a client. A step that is not seen in time
- * ends the demo with the code `not_seen`.
+ * The six things the demo shows, each asked for by a client and seen by a client; what is not seen, the witness says.
  */
 import { hash } from 'node:crypto';
 import type { Event } from 'nostr-tools/pure';
-import { parseCard } from '../../cards/index.ts';
-import type { LaunchReport } from '../../control/index.ts';
-import { Failure, later, pause } from '../../model/index.ts';
 import type { Clock } from '../../model/index.ts';
 import type { Note } from '../../supervisor/index.ts';
-import type { Client } from './client.ts';
 import { OwnerDesk } from './owner-desk.ts';
 import type { ShownCard } from './owner-desk.ts';
 import type { Stage } from './stage.ts';
 import type { Timeline } from './timeline.ts';
-
-/** A step waits this long for what it wants to see; a retry after a crash waits about six seconds by itself. */
-const PATIENCE_MS = 20_000;
-const LOOK_EVERY_MS = 50;
+import { Witness } from './witness.ts';
 
 interface Asked {
   /** Each its own: the same words in the same second would be one event. */
@@ -39,27 +31,22 @@ export class Story {
   readonly #stage: Stage;
   readonly #timeline: Timeline;
   readonly #clock: Clock;
-  readonly #answers: Event[] = [];
-  readonly #seen = new Set<string>();
-  readonly #parcels = new Set<string>();
-  #waiting: (() => void)[] = [];
-  readonly #turns: readonly Note[];
+  readonly #witness: Witness;
 
   constructor(stage: Stage, timeline: Timeline, clock: Clock, notes: readonly Note[]) {
     this.#stage = stage;
     this.#timeline = timeline;
     this.#clock = clock;
-    this.#turns = notes;
+    this.#witness = new Witness(stage, timeline, clock, notes);
   }
 
   /** Something happened: whoever waits looks again. */
   wake(): void {
-    for (const look of this.#waiting.splice(0)) look();
+    this.#witness.wake();
   }
 
   async tell(): Promise<void> {
-    await this.#until('the agent', () => this.#turns.some(({ type }) => type === 'process_started'));
-    this.#stage.owner.listen(this.#stage.channelId, (event) => { this.#receive(event); });
+    await this.#witness.begin();
     const root = await this.#mention();
     await this.#threeBecomeOne(root);
     await this.#someoneBetween(root);
@@ -72,49 +59,49 @@ export class Story {
 
   async #mention(): Promise<Event> {
     this.#timeline.heading(1, 'A mention is answered in its thread');
-    const question = await this.#say(this.#stage.owner, 'Good morning, helper.');
-    const [answer] = await this.#answersTo([question]);
+    const question = await this.#witness.say(this.#stage.owner, 'Good morning, helper.');
+    const [answer] = await this.#witness.answersTo([question]);
     const link = answer?.tags.find((tag) => tag[0] === 'e');
-    this.#expect(link?.[1] === question.id && link[3] === 'reply', 'the answer is in the thread of the question');
+    this.#witness.expect(link?.[1] === question.id && link[3] === 'reply', 'the answer is in the thread of the question');
     this.#timeline.seen(1, 'answered in the thread, with a good signature of the agent’s key, which only the broker holds');
     return question;
   }
 
   async #threeBecomeOne(root: Event): Promise<void> {
     this.#timeline.heading(2, 'Quick messages become one turn; someone else between splits it');
-    const before = this.#turnsStarted().length;
+    const before = this.#witness.turnsStarted().length;
     const three = [];
-    for (const text of ['One thing.', 'And another.', 'That is all.']) three.push(await this.#say(this.#stage.owner, text, root));
-    await this.#answersTo(three);
-    const turns = this.#turnsStarted().slice(before);
-    this.#expect(turns.length === 1 && turns[0]?.eventIds.length === 3, 'three quick messages are one turn');
+    for (const text of ['One thing.', 'And another.', 'That is all.']) three.push(await this.#witness.say(this.#stage.owner, text, root));
+    await this.#witness.answersTo(three);
+    const turns = this.#witness.turnsStarted().slice(before);
+    this.#witness.expect(turns.length === 1 && turns[0]?.eventIds.length === 3, 'three quick messages are one turn');
     this.#timeline.seen(2, 'three messages, one turn, one answer');
   }
 
   async #someoneBetween(root: Event): Promise<void> {
-    const before = this.#turnsStarted().length;
+    const before = this.#witness.turnsStarted().length;
     const { owner, guest } = this.#stage;
-    const first = await this.#say(owner, 'Count the drones.', root);
-    const other = await this.#say(guest, 'I have a question too.', root);
-    const last = await this.#say(owner, 'And the workers.', root);
-    await this.#until('three answers', () => this.#turnsStarted().length - before === 3 && this.#turnsEnded() >= before + 3);
-    const order = this.#turnsStarted().slice(before).map((turn) => turn.eventIds);
-    this.#expect(JSON.stringify(order) === JSON.stringify([[first.id], [other.id], [last.id]]), 'three turns, in order');
-    await this.#until('the third answer', () => this.#answers.length === 1 + 1 + 3);
+    const first = await this.#witness.say(owner, 'Count the drones.', root);
+    const other = await this.#witness.say(guest, 'I have a question too.', root);
+    const last = await this.#witness.say(owner, 'And the workers.', root);
+    await this.#witness.until('three answers', () => this.#witness.turnsStarted().length - before === 3 && this.#witness.turnsEnded() >= before + 3);
+    const order = this.#witness.turnsStarted().slice(before).map((turn) => turn.eventIds);
+    this.#witness.expect(JSON.stringify(order) === JSON.stringify([[first.id], [other.id], [last.id]]), 'three turns, in order');
+    await this.#witness.until('the third answer', () => this.#witness.answers.length === 1 + 1 + 3);
     this.#timeline.seen(2, 'the guest’s message between them makes three turns, answered in order');
   }
 
   async #killedInMidTurn(): Promise<void> {
     this.#timeline.heading(3, 'The agent’s process is killed in mid-turn; the message is still answered, once');
-    const before = this.#turnsStarted().length;
-    const question = await this.#say(this.#stage.owner, 'A long task: count the bees.');
-    await this.#until('the turn', () => this.#turnsStarted().length > before);
-    const pid = this.#turnsStarted().at(-1)?.pid ?? 0;
+    const before = this.#witness.turnsStarted().length;
+    const question = await this.#witness.say(this.#stage.owner, 'A long task: count the bees.');
+    await this.#witness.until('the turn', () => this.#witness.turnsStarted().length > before);
+    const pid = this.#witness.turnsStarted().at(-1)?.pid ?? 0;
     process.kill(pid, 'SIGKILL');
     this.#timeline.tell('demo', 'kills', { pid, signal: 'SIGKILL' });
-    await this.#answersTo([question]);
-    const again = this.#turnsStarted().at(-1);
-    this.#expect(again?.interrupted === true && again.pid !== pid, 'a new process got the interrupted turn');
+    await this.#witness.answersTo([question]);
+    const again = this.#witness.turnsStarted().at(-1);
+    this.#witness.expect(again?.interrupted === true && again.pid !== pid, 'a new process got the interrupted turn');
     this.#timeline.seen(3, `a new process (pid ${again?.pid ?? 0}) was told that it had been interrupted, and answered`);
   }
 
@@ -123,9 +110,9 @@ export class Story {
     const { owner, channelId, agentPubkey, running } = this.#stage;
     const stored = new Set<string>();
     await owner.history(channelId, (event) => { if (event.pubkey === agentPubkey) stored.add(event.id); });
-    this.#expect(stored.size === 6, `the relay holds six answers, found ${stored.size}`);
+    this.#witness.expect(stored.size === 6, `the relay holds six answers, found ${stored.size}`);
     const inbox = running.snapshot().agents[0]?.inbox;
-    this.#expect(inbox?.done === 8 && inbox.queued + inbox.dispatched + inbox.dead === 0, 'all eight messages are done');
+    this.#witness.expect(inbox?.done === 8 && inbox.queued + inbox.dispatched + inbox.dead === 0, 'all eight messages are done');
     this.#timeline.seen(3, 'the relay holds six answers to eight messages in six turns: none lost, none twice');
   }
 
@@ -140,21 +127,21 @@ export class Story {
     const first = await this.#stage.startCourier();
     this.#timeline.tell('courier', 'asks for a post', { request: 'demo-1', pid: first.pid });
     const asked = first.send(request);
-    await this.#until('the message', () => this.#parcels.size > 0);
+    await this.#witness.until('the message', () => this.#witness.parcels.size > 0);
     await first.kill();
     const before = await asked;
     this.#timeline.tell('demo', 'kills', { pid: first.pid, signal: 'SIGKILL', answered: before.type === 'verdict' });
     const second = await this.#stage.startCourier();
     this.#timeline.tell('courier', 'asks again', { request: 'demo-1', pid: second.pid });
     const after = await second.send(request);
-    const [parcel] = this.#parcels;
-    this.#expect(
+    const [parcel] = this.#witness.parcels;
+    this.#witness.expect(
       after.type === 'verdict' && after.status === 'succeeded' && after.eventId === parcel,
       'the retry is told of the message that was sent before the kill',
     );
     const stored = new Set<string>();
     await owner.history(channelId, (event) => { if (event.pubkey === courierPubkey) stored.add(event.id); });
-    this.#expect(stored.size === 1, `the relay holds one message of the courier, found ${stored.size}`);
+    this.#witness.expect(stored.size === 1, `the relay holds one message of the courier, found ${stored.size}`);
     this.#timeline.seen(4, 'the next broker told the retry of that very message, and the relay holds one');
   }
 
@@ -165,8 +152,8 @@ export class Story {
     const desk = new OwnerDesk(owner, { agent, channelId }, () => { this.wake(); });
     for (const one of ASKED) {
       const before = desk.cards.length;
-      const question = await this.#say(owner, one.asks);
-      await this.#until('a card', () => desk.cards.length > before);
+      const question = await this.#witness.say(owner, one.asks);
+      await this.#witness.until('a card', () => desk.cards.length > before);
       for (const shown of desk.cards.slice(before)) await this.#decided(desk, shown, question, one);
     }
   }
@@ -178,12 +165,12 @@ export class Story {
       await desk.decide(shown, choice);
       this.#timeline.tell('owner', choice === 'allow' ? 'allows it' : 'denies it', { card });
     }
-    const answer = (): Event | undefined => this.#answers.find(({ tags }) => tags.some((tag) => tag[0] === 'e' && tag[1] === question.id));
-    await this.#until('an answer', () => answer() !== undefined);
-    await this.#until('the end of the card', () => desk.editOf(shown) !== undefined);
+    const answer = (): Event | undefined => this.#witness.answers.find(({ tags }) => tags.some((tag) => tag[0] === 'e' && tag[1] === question.id));
+    await this.#witness.until('an answer', () => answer() !== undefined);
+    await this.#witness.until('the end of the card', () => desk.editOf(shown) !== undefined);
     const found = desk.editOf(shown)?.card.outcome ?? '';
     this.#timeline.tell('owner', 'sees the card end', { card, outcome: found });
-    this.#expect(found === outcome && answer()?.content === says, `the card ends as ${outcome} and the agent says “${says}”`);
+    this.#witness.expect(found === outcome && answer()?.content === says, `the card ends as ${outcome} and the agent says “${says}”`);
     this.#timeline.seen(5, told);
   }
 
@@ -194,11 +181,11 @@ export class Story {
     const savedAtSec = await this.#saved(first, 0);
     await this.#restarted(first);
     await this.#saved(second, savedAtSec);
-    await this.#untilStatus('what a restart would change', ({ current, drift }) => drift.includes('instructions') && current?.own.sha256 === sha256(second));
+    await this.#witness.untilStatus('what a restart would change', ({ current, drift }) => drift.includes('instructions') && current?.own.sha256 === sha256(second));
     await this.#isTold(first);
     this.#timeline.seen(6, `it keeps what it was started with: sha256 ${sha256(first).slice(0, 12)}, where ${sha256(second).slice(0, 12)} is current`);
     await this.#restarted(second);
-    await this.#untilStatus('the records', ({ pendingRecords }) => pendingRecords === 0);
+    await this.#witness.untilStatus('the records', ({ pendingRecords }) => pendingRecords === 0);
     this.#timeline.seen(6, `started again, it is told what its owner says now: sha256 ${sha256(second).slice(0, 12)}; each start is recorded, for its owner alone`);
   }
 
@@ -212,93 +199,18 @@ export class Story {
   }
 
   async #restarted(text: string): Promise<void> {
-    await this.#untilStatus('the version', ({ current }) => current?.own.sha256 === sha256(text));
+    await this.#witness.untilStatus('the version', ({ current }) => current?.own.sha256 === sha256(text));
     this.#timeline.tell('demo', 'restarts', { agent: 'helper' });
     const restarted = await this.#stage.running.restart('helper');
-    this.#expect(restarted.ok, 'the agent can be started with what its owner says');
-    await this.#untilStatus('the start', ({ pinned }) => pinned?.own.sha256 === sha256(text));
+    this.#witness.expect(restarted.ok, 'the agent can be started with what its owner says');
+    await this.#witness.untilStatus('the start', ({ pinned }) => pinned?.own.sha256 === sha256(text));
     await this.#isTold(text);
   }
 
   async #isTold(text: string): Promise<void> {
-    const question = await this.#say(this.#stage.owner, `What are you told? (${this.#answers.length})`);
-    const [answer] = await this.#answersTo([question]);
-    this.#expect(answer?.content === `I am told: ${text}`, `the agent is told “${text}”`);
-  }
-
-  /** Nothing wakes whoever waits for it: it is looked at again and again. */
-  async #untilStatus(what: string, holds: (launch: LaunchReport) => boolean): Promise<void> {
-    const looking = new AbortController();
-    const look = async (): Promise<void> => {
-      while (!looking.signal.aborted) {
-        await pause(this.#clock, LOOK_EVERY_MS, looking.signal);
-        this.wake();
-      }
-    };
-    const looked = look();
-    await this.#until(what, () => (this.#stage.running.snapshot().launches ?? []).some(holds)).finally(() => { looking.abort(); });
-    await looked;
-  }
-
-  async #say(who: Client, text: string, root?: Event): Promise<Event> {
-    const { channelId, agentPubkey } = this.#stage;
-    const thread = root === undefined ? [] : [['e', root.id, '', 'reply']];
-    const event = await who.publish(9, { content: text, tags: [['h', channelId], ...thread, ['p', agentPubkey]] });
-    this.#timeline.tell(who.name, 'says', { event: event.id, text });
-    return event;
-  }
-
-  #receive(event: Event): void {
-    if (event.pubkey === this.#stage.courierPubkey) {
-      this.#parcels.add(event.id);
-      this.#timeline.tell('owner', 'receives', { event: event.id, text: event.content });
-      this.wake();
-    }
-    if (event.pubkey !== this.#stage.agentPubkey || this.#seen.has(event.id) || parseCard(event.content).ok) return;
-    this.#seen.add(event.id);
-    this.#answers.push(event);
-    const root = event.tags.find((tag) => tag[0] === 'e')?.[1] ?? '';
-    this.#timeline.tell('owner', 'receives', { event: event.id, thread: root, text: event.content });
-    this.wake();
-  }
-
-  /** Waits for the first answer in the thread of these messages that came after now. */
-  async #answersTo(questions: readonly Event[]): Promise<readonly Event[]> {
-    const before = this.#answers.length;
-    const threads = new Set(questions.map((question) => question.tags.find((tag) => tag[0] === 'e')?.[1] ?? question.id));
-    const inThread = (): readonly Event[] =>
-      this.#answers.slice(before).filter((answer) => answer.tags.some((tag) => tag[0] === 'e' && threads.has(tag[1] ?? '')));
-    await this.#until('an answer', () => inThread().length > 0);
-    await this.#until('the end of the turn', () => this.#turnsEnded() === this.#turnsStarted().length);
-    return inThread();
-  }
-
-  #turnsStarted(): readonly Extract<Note, { type: 'turn_started' }>[] {
-    return this.#turns.filter((note) => note.type === 'turn_started');
-  }
-
-  #turnsEnded(): number {
-    return this.#turns.filter((note) => note.type === 'turn_ended').length;
-  }
-
-  #expect(holds: boolean, what: string): void {
-    if (!holds) throw new Failure('not_seen', `demo: expected that ${what}`);
-  }
-
-  async #until(what: string, holds: () => boolean): Promise<void> {
-    const patience = { over: false };
-    const cancel = this.#clock.wake(later(this.#clock.now(), PATIENCE_MS), () => {
-      patience.over = true;
-      this.wake();
-    });
-    try {
-      while (!holds()) {
-        if (patience.over) throw new Failure('not_seen', `demo: ${what} was not seen within ${PATIENCE_MS / 1000} s`);
-        await new Promise<void>((resolve) => { this.#waiting.push(resolve); });
-      }
-    } finally {
-      cancel();
-    }
+    const question = await this.#witness.say(this.#stage.owner, `What are you told? (${this.#witness.answers.length})`);
+    const [answer] = await this.#witness.answersTo([question]);
+    this.#witness.expect(answer?.content === `I am told: ${text}`, `the agent is told “${text}”`);
   }
 }
 
