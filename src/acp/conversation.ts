@@ -1,57 +1,39 @@
 /**
  * The sessions of one agent process: prompts them one turn at a time each, and answers what the agent asks.
  *
- * Fixed rules: an update counts only for the turn that runs in its session; before and after a turn it goes nowhere. A
- * permission request is put to the desk of the process, which is told what turn it belongs to, and when that turn, or
- * the process, is on its end. What shows that a turn goes on (progress.ts) keeps it alive, and no other frame does.
+ * Fixed rules: a permission request is put to the desk of the process, which is told what turn it belongs to, and when
+ * that turn, or the process, is on its end. What shows that a turn goes on (progress.ts) keeps it alive, and no other frame
+ * does. Whom each of the agent's words is for is hearing.ts.
  */
 import { AGENT_METHODS } from '@agentclientprotocol/sdk';
 import type { Dialect } from '../../adapters/index.ts';
 import { excerpt, within } from '../model/index.ts';
 import type { Clock, Log } from '../model/index.ts';
+import { AgentErrors } from './agent-errors.ts';
 import { openConnection } from './connection.ts';
-import type { Connection, ConnectionEvents } from './connection.ts';
+import type { Connection } from './connection.ts';
 import { guardedDesk } from './desk.ts';
 import { describeEnd } from './ends.ts';
-import { INTERNAL_ERROR } from './frames.ts';
 import type { AgentTraits } from './handshake.ts';
+import { hearing } from './hearing.ts';
+import type { OpenTurn } from './hearing.ts';
 import type { AcpLimits } from './limits.ts';
 import { SessionOpening } from './opening.ts';
 import { outputCounter } from './output.ts';
 import type {
-  LineTap,
-  ModelTrouble,
-  OpenPermissionDesk,
-  PermissionDesk,
-  PermissionReply,
-  PermissionRequest,
-  PoisonCause,
-  ProcessEnd,
-  PromptOutcome,
-  PromptRequest,
-  ReopenRequest,
-  RequestTurn,
-  SessionRefused,
-  SessionRequest,
-  SessionSettings,
-  SessionStarted,
-  SettingChange,
-  SteerOutcome,
-  StdioMcpServer,
+  LineTap, OpenPermissionDesk, PermissionDesk, PermissionReply, PermissionRequest, PoisonCause, ProcessEnd,
+  PromptOutcome, PromptRequest, ReopenRequest, RequestTurn, SessionRefused, SessionRequest, SessionSettings,
+  SessionStarted, SettingChange, SteerOutcome, StdioMcpServer,
 } from './ports.ts';
 import type { Redactor } from './redaction.ts';
 import { SessionBook } from './session-book.ts';
 import { readStopReason } from './session-request.ts';
 import { currentOf } from './session-settings.ts';
-import { fails, shows } from './signs.ts';
+import { shows } from './signs.ts';
 import { Steering } from './steering.ts';
-import { troubleInAnswer, troubleOf } from './trouble.ts';
-import type { AgentError } from './trouble.ts';
 import { Turn } from './turn.ts';
 import { UsageBook } from './usage.ts';
 import { afterReading } from './waiting.ts';
-
-const MAX_DETAIL = 500;
 
 interface ConversationParts {
   readonly write: (line: string, done?: (written: boolean) => void) => void;
@@ -79,17 +61,12 @@ interface ConversationParts {
   readonly onPoisoned: (cause: PoisonCause) => void;
 }
 
-interface Failed {
-  readonly code: number;
-  readonly message: string;
-  readonly trouble?: ModelTrouble;
-}
-
 export class Conversation {
   readonly connection: Connection;
   readonly #parts: ConversationParts;
-  readonly #turns = new Map<string, { readonly turn: Turn; readonly request: PromptRequest }>();
+  readonly #turns = new Map<string, OpenTurn>();
   readonly #sessions = new SessionBook();
+  readonly #errors: AgentErrors;
   readonly #desk: PermissionDesk;
   readonly #usage: UsageBook;
   readonly #opening: SessionOpening;
@@ -101,50 +78,25 @@ export class Conversation {
   constructor(parts: ConversationParts) {
     this.#parts = parts;
     this.#usage = new UsageBook(parts.dialect.usage);
-    const { write, limits, clock, log, onLine, onBroken, dialect } = parts;
-    const events: ConnectionEvents = {
-      onFrame: (sessionId, progresses) => {
-        if (progresses === true && sessionId !== undefined) this.#turns.get(sessionId)?.turn.take({ type: 'line' });
-        parts.onHeard();
-      },
-      onUpdate: (sessionId, update) => {
-        const isSetting = this.#sessions.hear(sessionId, update);
-        return this.#turns.get(sessionId)?.turn.update(update) === true || isSetting;
-      },
-      onPermission: (request, line, reply) => { this.#ask(request, line, reply); },
-      onOther: (sessionId, word) => {
-        this.#usage.heard(sessionId, word);
-        const turn = this.#turns.get(sessionId)?.turn;
-        if (word.type !== 'update' || turn === undefined) return;
-        this.#steering.heard(sessionId, word.update);
-        turn.sign(fails(word.update, dialect.failureSigns));
-      },
-      onPromptAnswered: (sessionId) => {
-        this.#turns.get(sessionId)?.turn.seal();
-        parts.onTurnEnded();
-      },
-      onSteerAnswered: (sessionId) => {
-        this.#steering.answered(sessionId, this.#turns.get(sessionId)?.turn);
-        parts.onHeard();
-      },
-      onPromptSent: (sessionId) => this.#turns.get(sessionId)?.request.onSent?.(),
-      onBroken,
-    };
+    const { write, redacted, limits, clock, log, onLine, onHeard, onTurnEnded, onBroken, dialect } = parts;
+    this.#errors = new AgentErrors(redacted, dialect.errorSigns);
+    const detail = (message: string): string => this.#errors.detail(message);
+    this.#steering = new Steering({ call: (method, params) => this.connection.calls.call(method, params), clock, limits, detail });
     this.connection = openConnection({
       write,
-      events,
+      events: hearing({
+        turns: this.#turns, sessions: this.#sessions, usage: this.#usage, steering: this.#steering, dialect, onHeard, onTurnEnded, onBroken,
+        onPermission: (request, line, reply) => { this.#ask(request, line, reply); },
+      }),
       limits,
       clock,
       log,
       ...(onLine === undefined ? {} : { onLine }),
       ...(dialect.remarkSigns && { isRemark: (update: unknown) => shows(update, dialect.remarkSigns) }),
     });
-    this.#steering = new Steering({
-      call: (method, params) => this.connection.calls.call(method, params), clock, limits, detail: (message) => this.#detail(message),
-    });
     this.#opening = new SessionOpening({
       calls: this.connection.calls, clock, limits, dialect, mcpServers: parts.mcpServers, sessions: this.#sessions, usage: this.#usage,
-      closed: () => this.#closed(), detail: (message) => this.#detail(message), failure: (error) => this.#failure(error), onNotAsking: parts.onNotAsking,
+      closed: () => this.#closed(), detail, failure: (error) => this.#errors.failure(error), onNotAsking: parts.onNotAsking,
     });
     const desk = parts.permission({
       suspendIdle: (sessionId) => { this.#turns.get(sessionId)?.turn.take({ type: 'suspend' }); },
@@ -285,11 +237,11 @@ export class Conversation {
         // `end` tells the turn why.
         return;
       case 'error':
-        return turn.take({ type: 'failed', ...this.#failure(called) });
+        return turn.take({ type: 'failed', ...this.#errors.failure(called) });
       case 'result': {
         const { stopReason, odd } = readStopReason(called.result);
         if (odd !== undefined) this.#parts.onOddStop(this.#parts.redacted(odd));
-        const disguised = stopReason === 'end_turn' ? this.#disguised(turn) : undefined;
+        const disguised = stopReason === 'end_turn' ? this.#errors.disguised(turn) : undefined;
         if (disguised !== undefined) return turn.take({ type: 'failed', ...disguised });
         return turn.take({ type: 'answered', stopReason });
       }
@@ -319,21 +271,5 @@ export class Conversation {
     const { turn, request: { turnId } } = running;
     if (turnId === undefined || !(turn.running || turn.closing)) return undefined;
     return { turnId, hardDeadline: turn.hardAt, cancelling: this.#stopping || turn.closing };
-  }
-
-  #failure(error: AgentError): Failed {
-    const trouble = troubleOf(error, this.#parts.dialect.errorSigns);
-    return { code: error.code, message: this.#detail(error.message), ...(trouble && { trouble }) };
-  }
-
-  /** A turn that "ends" although its model failed: by a sign on the way, or by all that it said. */
-  #disguised({ failing, text }: Turn): Failed | undefined {
-    if (failing) return this.#failure({ code: INTERNAL_ERROR, message: text });
-    const trouble = troubleInAnswer(text, this.#parts.dialect.errorSigns);
-    return trouble && { code: INTERNAL_ERROR, message: this.#detail(text), trouble };
-  }
-
-  #detail(message: string): string {
-    return excerpt(this.#parts.redacted(message), MAX_DETAIL);
   }
 }
