@@ -31,7 +31,7 @@ export function commandLine(profile: AdapterProfile, nodePath: string, extraArgs
  * TypeScript source, for plain Node cannot run the source. Throws when there is no package around this file.
  */
 export function scriptedModule(): string {
-  return join(packageRoot(dirname(fileURLToPath(import.meta.url))), 'dist', 'adapters', 'scripted', 'main.js');
+  return join(packageRoot(dirname(fileURLToPath(import.meta.url))), 'dist', 'program', 'scripted.js');
 }
 
 function packageRoot(directory: string): string {

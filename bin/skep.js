@@ -14,19 +14,16 @@ if (major < 20 || (major === 20 && minor < 19)) {
 }
 
 const root = new URL('../', import.meta.url);
-const program = new URL('dist/src/cli/main.js', root);
+const program = new URL('dist/program/main.js', root);
 
 if (!existsSync(program)) {
-  const compiler = fileURLToPath(new URL('node_modules/typescript/bin/tsc', root));
+  const compiler = fileURLToPath(new URL('node_modules/typescript-native', root));
   if (!existsSync(compiler)) {
     process.stderr.write(`skep: not built; run npm ci in ${fileURLToPath(root)}\n`);
     process.exit(2);
   }
   process.stderr.write('skep: building once, this takes some seconds\n');
-  const build = spawnSync(process.execPath, [compiler, '-p', 'tsconfig.build.json'], {
-    cwd: fileURLToPath(root),
-    stdio: ['ignore', 2, 2],
-  });
+  const build = spawnSync(process.execPath, ['scripts/build.mjs'], { cwd: fileURLToPath(root), stdio: ['ignore', 2, 2] });
   if (build.status !== 0) {
     process.stderr.write(`skep: the build failed; run npm ci && npm run build in ${fileURLToPath(root)}\n`);
     process.exit(1);

@@ -69,14 +69,14 @@ describe('the scripted agent’s module', () => {
   it('is the compiled one, run by the given Node', () => {
     const module = scriptedModule();
     expect(isAbsolute(module) && existsSync(module)).toBe(true);
-    expect(module).toMatch(/\/dist\/adapters\/scripted\/main\.js$/);
+    expect(module).toMatch(/\/dist\/program\/scripted\.js$/);
     const profile = findAdapter('scripted');
     if (profile === undefined) throw new Error('scripted is not in the catalogue');
     expect(commandLine(profile, '/bin/node', ['s.json'])).toEqual({ command: '/bin/node', args: [module, 's.json'] });
   });
 
   it('is found from the compiled catalogue as well', () => {
-    const catalogue = scriptedModule().replace('/scripted/main.js', '/index.js');
+    const catalogue = scriptedModule().replace('/program/scripted.js', '/adapters/index.js');
     const print = 'import(process.argv[1]).then((door) => process.stdout.write(door.scriptedModule()))';
     expect(execFileSync(process.execPath, ['-e', print, catalogue], { encoding: 'utf8' })).toBe(scriptedModule());
   });

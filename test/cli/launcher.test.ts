@@ -19,11 +19,14 @@ function freshPackage(program: string): string {
   };
   write('package.json', '{ "type": "module" }');
   write('src/cli/main.ts', program);
+  for (const other of ['src/cli/demo/lone-broker.ts', 'adapters/scripted/main.ts']) write(other, 'export {};\n');
   write('tsconfig.build.json', JSON.stringify({
-    compilerOptions: { rootDir: '.', outDir: 'dist', module: 'NodeNext', target: 'ES2023', types: [] }, include: ['src'],
+    compilerOptions: { rootDir: '.', outDir: 'dist', module: 'NodeNext', target: 'ES2023', types: [] }, include: ['adapters', 'src'],
   }));
   mkdirSync(join(root, 'bin'));
   copyFileSync(LAUNCHER, join(root, 'bin', 'skep.js'));
+  mkdirSync(join(root, 'scripts'));
+  copyFileSync(fileURLToPath(new URL('../../scripts/build.mjs', import.meta.url)), join(root, 'scripts', 'build.mjs'));
   return root;
 }
 

@@ -50,6 +50,6 @@ it.each([
   expect(ofOpenFiles(error)).toMatchObject({ code: 'open_files', message: expect.stringMatching(message), cause: error });
 });
 
-it.each(['ERR_MODULE_NOT_FOUND', 'ENOENT', undefined])('%s is none where there are enough', (code) => {
+it.each(['ERR_MODULE_NOT_FOUND', 'storage_readonly', 'ENOENT', undefined])('%s is none where there are enough', (code) => {
   expect(ofOpenFiles(Object.assign(new Error('x'), { code }))).toBeUndefined();
 });

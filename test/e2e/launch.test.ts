@@ -6,7 +6,7 @@
 import { createHash } from 'node:crypto';
 import * as nip44 from 'nostr-tools/nip44';
 import { afterEach, expect, it, onTestFinished } from 'vitest';
-import { pubkey, secondsOf, silentLog } from '../../src/model/index.ts';
+import { pubkey, seconds, secondsOf, silentLog } from '../../src/model/index.ts';
 import { openLocalKey, openPersonaRelay } from '../../src/owner/index.ts';
 import {
   asTeamId, definitionTemplate, plainDefinition, portOf, publishAt, saveTeamInstructions, saveVersion, writeDefinition, writeTeam,
@@ -131,8 +131,8 @@ it('waits for a definition, keeps what it was told, is told the new texts at its
   expect(await running.restart('nobody')).toMatchObject({ ok: false, code: 'agent' });
 }, 60_000);
 
-/** A version that does not open, newer than the others. */
+/** A version that does not open, newer than the others also where all were saved within one second. */
 async function unreadable(ports: OwnerPorts, agent: string) {
-  const signed = await ports.key.sign({ kind: 44_300, created_at: secondsOf(systemClock.now()), tags: [['p', agent]], content: 'x'.repeat(132) });
+  const signed = await ports.key.sign({ kind: 44_300, created_at: seconds(secondsOf(systemClock.now()) + 60), tags: [['p', agent]], content: 'x'.repeat(132) });
   return signed.ok ? signed.event : expect.fail(signed.detail);
 }

@@ -24,7 +24,7 @@ export interface StageOptions {
   readonly rules: readonly object[];
   /** Further members of the script. */
   readonly script?: object;
-  /** Further members of the agent in skep.yaml, one `name: value` a line. */
+  /** Further members of the agent in skep.yaml, one `name: value` a line. Messages wait for the turn's end unless `mid-turn` is among them. */
   readonly agent?: readonly string[];
   /** Further members of skep.yaml itself, one a line; `owner.key` is the owner's key. */
   readonly top?: readonly string[];
@@ -75,7 +75,7 @@ export async function openStage({ rules, script = {}, agent = [], top = [], adap
     ...(outside === undefined ? ['relay: embedded', 'embedded: { port: 0 }'] : [`relay: ${outside.url}`]), ...top, 'agents:', '  - name: helper', '    key: agent.key',
     `    owner: ${getPublicKey(ownerKey)}`,
     ...(adapter === undefined ? ['    adapter: scripted', '    args: [script.json]'] : [`    adapter: ${adapter}`]),
-    ...agent.map((line) => `    ${line}`),
+    ...(agent.some((line) => line.startsWith('mid-turn:')) ? agent : ['mid-turn: queue', ...agent]).map((line) => `    ${line}`),
   ].join('\n'));
 
   const notes: Note[] = [];

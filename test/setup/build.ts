@@ -9,8 +9,7 @@ import { fileURLToPath } from 'node:url';
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
 export function setup(): void {
-  const compiler = fileURLToPath(new URL('../../node_modules/typescript/bin/tsc', import.meta.url));
-  const build = spawnSync(process.execPath, [compiler, '-p', 'tsconfig.build.json'], { cwd: ROOT, encoding: 'utf8' });
+  const build = spawnSync(process.execPath, ['scripts/build.mjs'], { cwd: ROOT, encoding: 'utf8' });
   if (build.status === 0) return;
   const report = `${build.stdout}${build.stderr}${build.error?.message ?? ''}`.trim();
   if ((process.env['SKEP_TEST_DESPITE_TYPE_ERRORS'] ?? '') === '') throw new Error(`the build failed:\n${report}`);

@@ -49,7 +49,7 @@ async function runLeaving(): Promise<ReadonlyMap<string, string>> {
     writeFileSync(join(directory, 'test', `${name}.test.ts`), `it('leaves', async () => { ${body} });\n`);
   }
   const setup = JSON.stringify(join(ROOT, 'test', 'setup', 'leaks.ts'));
-  writeFileSync(join(directory, 'vitest.config.mjs'), `export default { test: { globals: true, pool: 'forks', setupFiles: [${setup}] } };\n`);
+  writeFileSync(join(directory, 'vitest.config.mjs'), `export default { test: { globals: true, pool: 'forks', isolate: false, setupFiles: [${setup}] } };\n`);
   const args = [join(ROOT, 'node_modules', 'vitest', 'vitest.mjs'), 'run', '--reporter=json', '--outputFile=report.json'];
   const env = { PATH: process.env['PATH'], TMPDIR: directory, SKEP_TEST_LEAK_BOUND_MS: '300' };
   const child = spawn(process.execPath, args, { cwd: directory, env, stdio: 'ignore' });

@@ -30,10 +30,17 @@ process.env['TMPDIR'] = home;
 
 watchTimers();
 
-let before: ReadonlyMap<string, number> = new Map();
+/** What there was already: the runner's, and what an earlier file of this worker left and was failed for. */
+interface Before {
+  readonly resources: ReadonlyMap<string, number>;
+  readonly timers: ReadonlyMap<NodeJS.Timeout, string>;
+  readonly children: readonly string[];
+}
+
+let before: Before = { resources: new Map(), timers: new Map(), children: [] };
 
 beforeAll(() => {
-  before = resources();
+  before = { resources: resources(), timers: armedTimers(), children: children() };
 });
 
 afterAll(async () => {
@@ -51,13 +58,15 @@ afterAll(async () => {
   if (left.length > 0) throw new Error(`left behind by this test file: ${left.join('; ')}`);
 }, BOUND_MS + 10_000);
 
-function leftBehind(earlier: ReadonlyMap<string, number>): string[] {
+function leftBehind(earlier: Before): string[] {
   const left: string[] = [];
   for (const [type, count] of resources()) {
-    const more = count - (earlier.get(type) ?? 0);
+    const more = count - (earlier.resources.get(type) ?? 0);
     if (more > 0) left.push(`${more} ${type}`);
   }
-  return [...left, ...armedTimers(), ...children().map((pid) => `child process ${pid}`)];
+  for (const [timer, callback] of armedTimers()) if (!earlier.timers.has(timer)) left.push(`timer ${callback}`);
+  for (const pid of children()) if (!earlier.children.includes(pid)) left.push(`child process ${pid}`);
+  return left;
 }
 
 function resources(): Map<string, number> {

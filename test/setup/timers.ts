@@ -6,16 +6,20 @@ const MAX_KEPT = 1_000;
 
 const armed = new Map<NodeJS.Timeout, string>();
 
-/** Replaces the global `setTimeout` and `setInterval` by ones that remember what they armed. Call it once. */
+let isWatching = false;
+
+/** Replaces the global `setTimeout` and `setInterval`, once, by ones that remember what they armed. */
 export function watchTimers(): void {
+  if (isWatching) return;
+  isWatching = true;
   globalThis.setTimeout = watched(globalThis.setTimeout);
   globalThis.setInterval = watched(globalThis.setInterval);
 }
 
-/** The armed timers that would keep a program alive, each as the beginning of its callback. */
-export function armedTimers(): readonly string[] {
+/** The armed timers that would keep a program alive, each with the beginning of its callback. */
+export function armedTimers(): ReadonlyMap<NodeJS.Timeout, string> {
   forgetEnded();
-  return [...armed].filter(([timer]) => timer.hasRef()).map(([, callback]) => `timer ${callback}`);
+  return new Map([...armed].filter(([timer]) => timer.hasRef()));
 }
 
 function watched<Arm extends typeof setTimeout | typeof setInterval>(arm: Arm): Arm {

@@ -21,6 +21,7 @@ export class Client {
   readonly pubkey: string;
   readonly #secretKey: Uint8Array;
   readonly #relay: Relay;
+  readonly #published = new Set<string>();
 
   private constructor(name: string, secretKey: Uint8Array, relay: Relay) {
     this.name = name;
@@ -34,11 +35,15 @@ export class Client {
     return new Client(name, secretKey, await signedIn(url, secretKey));
   }
 
-  /** Signs and publishes; resolves with the event once the relay has accepted it. */
-  async publish(kind: number, { content, tags, createdAtSec = Math.floor(Date.now() / 1000) }: Message): Promise<Event> {
-    const event = finalizeEvent(
-      { kind, content, tags: tags.map((tag) => [...tag]), created_at: createdAtSec }, this.#secretKey,
-    );
+  /**
+   * Signs and publishes; resolves with the event once the relay has accepted it. The same words twice within a second are
+   * two events: without a time of its own the second is of the next second.
+   */
+  async publish(kind: number, { content, tags, createdAtSec }: Message): Promise<Event> {
+    const signedAt = (created_at: number): Event => finalizeEvent({ kind, content, tags: tags.map((tag) => [...tag]), created_at }, this.#secretKey);
+    let event = signedAt(createdAtSec ?? Math.floor(Date.now() / 1000));
+    while (createdAtSec === undefined && this.#published.has(event.id)) event = signedAt(event.created_at + 1);
+    this.#published.add(event.id);
     await this.#relay.publish(event);
     return event;
   }

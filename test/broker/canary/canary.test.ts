@@ -1,5 +1,5 @@
 /** The canary on a real connection: what it asks and sends, whom it finds deaf, and that nobody else notices. */
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { CANARY_KIND, openCanary } from '../../../src/broker/canary/index.ts';
 import type { Canary } from '../../../src/broker/canary/index.ts';
 import type { Upstream } from '../../../src/broker/upstream/index.ts';
@@ -8,10 +8,12 @@ import { filterToWire } from '../../../src/nostr/index.ts';
 import type { Filter, VerifiedEvent } from '../../../src/nostr/index.ts';
 import { until } from '../upstream/clock.ts';
 import { agent, mention, sign } from '../upstream/events.ts';
-import { CHANNEL, clock, collecting, connect, opened, ready, relayOf } from '../upstream/harness.ts';
+import { CHANNEL, clock, closeOpened, collecting, connect, opened, ready, relayOf } from '../upstream/harness.ts';
 import type { Taken } from '../upstream/harness.ts';
 import { Shelf } from '../upstream/relay.ts';
 import type { Connection, Manner, Message } from '../upstream/relay.ts';
+
+afterEach(closeOpened);
 
 const EVERY_MS = 60_000;
 const CHANNEL_FILTER: Filter = { kinds: [9], tags: new Map([['h', [CHANNEL]], ['p', [agent.pubkey]]]) };

@@ -1,10 +1,12 @@
 /** Which channels a feed follows, when it says so, and what it asks for. */
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { seconds } from '../../../src/model/index.ts';
 import type { VerifiedEvent } from '../../../src/nostr/index.ts';
 import { until } from '../upstream/clock.ts';
 import { agent, author, mention, relayKey, sign } from '../upstream/events.ts';
-import { A, B, members, notice, World } from './world.ts';
+import { A, B, closeWorlds, members, notice, World } from './world.ts';
+
+afterEach(closeWorlds);
 
 describe('finding channels', () => {
   it('asks for member lists and notices apart, then follows what lists us, joined before its events', async () => {

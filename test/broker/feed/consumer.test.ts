@@ -1,11 +1,13 @@
 /** What the one consumer of a feed is given, and what its failures and its slowness do. */
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { Line } from '../../../src/broker/feed/line.ts';
 import { Failure } from '../../../src/model/index.ts';
 import type { Statement } from '../../../src/store/index.ts';
 import { until } from '../upstream/clock.ts';
 import { mention } from '../upstream/events.ts';
-import { A, B, members, World } from './world.ts';
+import { A, B, closeWorlds, members, World } from './world.ts';
+
+afterEach(closeWorlds);
 
 describe('the consumer', () => {
   it('gets every mention after each of 20 drops, once by id', async () => {

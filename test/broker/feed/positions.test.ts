@@ -1,10 +1,12 @@
 /** Where a feed begins in a channel, how far it has read, and what of it is on disk. */
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { Failure } from '../../../src/model/index.ts';
 import type { Statement } from '../../../src/store/index.ts';
 import { TestClock, until } from '../upstream/clock.ts';
 import { mention } from '../upstream/events.ts';
-import { A, B, members, notice, World } from './world.ts';
+import { A, B, closeWorlds, members, notice, World } from './world.ts';
+
+afterEach(closeWorlds);
 
 describe('floors and positions', () => {
   it('begins a minute before the very first start: older stored events are history, live ones are not', async () => {

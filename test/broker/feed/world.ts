@@ -1,6 +1,6 @@
 /** One data directory, one relay, and an agent's feed started and stopped on them; all gone after each test. */
 import { join } from 'node:path';
-import { afterEach, expect } from 'vitest';
+import { expect } from 'vitest';
 import { openFeed } from '../../../src/broker/feed/index.ts';
 import type { Feed, FeedOptions } from '../../../src/broker/feed/index.ts';
 import type { FeedItem } from '../../../src/broker/ports.ts';
@@ -135,11 +135,12 @@ export class World {
 
 const worlds: World[] = [];
 
-afterEach(async () => {
+/** To be handed to `afterEach` by each test file: a module's own hooks belong to the file that loads it first. */
+export async function closeWorlds(): Promise<void> {
   for (const world of worlds.splice(0)) {
     await world.stop();
     expect(world.clock.armed).toBe(0);
     await world.relay.close();
     await world.store.close();
   }
-});
+}

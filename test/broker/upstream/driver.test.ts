@@ -1,12 +1,14 @@
 /** The relay connection over a real socket: NIP-42, publications, the connection itself. */
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import type { Socket, SocketHandlers, Upstream } from '../../../src/broker/upstream/index.ts';
 import { filterToWire } from '../../../src/nostr/index.ts';
 import type { VerifiedEvent } from '../../../src/nostr/index.ts';
 import { until } from './clock.ts';
 import { agent, author, sign } from './events.ts';
-import { authenticate, clock, collecting, connect, EVENT, FILTER, opened, ready, relayOf } from './harness.ts';
+import { authenticate, clock, closeOpened, collecting, connect, EVENT, FILTER, opened, ready, relayOf } from './harness.ts';
 import { Shelf } from './relay.ts';
+
+afterEach(closeOpened);
 
 /** A socket that does nothing of its own. */
 const stillSocket: Socket = {

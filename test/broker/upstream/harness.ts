@@ -1,5 +1,5 @@
 /** A relay connection on a real socket with a clock that the test pushes; everything is closed after each test. */
-import { afterEach, expect } from 'vitest';
+import { expect } from 'vitest';
 import { openUpstream } from '../../../src/broker/upstream/index.ts';
 import type { SubscriptionSpec, Upstream, UpstreamOptions } from '../../../src/broker/upstream/index.ts';
 import { silentLog } from '../../../src/model/index.ts';
@@ -17,7 +17,8 @@ export const opened: { close(): Promise<void> }[] = [];
 /** The clock of the running test. */
 export let clock = new TestClock();
 
-afterEach(async () => {
+/** To be handed to `afterEach` by each test file: a module's own hooks belong to the file that loads it first. */
+export async function closeOpened(): Promise<void> {
   const closing = opened.splice(0).reverse().map((part) => part.close());
   // The grace of a close that nobody answers.
   await until(() => true);
@@ -25,7 +26,7 @@ afterEach(async () => {
   await Promise.all(closing);
   expect(clock.armed).toBe(0);
   clock = new TestClock();
-});
+}
 
 export async function relayOf(manner?: Manner, greet?: (connection: Connection) => void): Promise<TestRelay> {
   const relay = await TestRelay.open(manner, greet);

@@ -1,11 +1,13 @@
 /** Subscriptions and fetches over a real socket. */
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { webSockets } from '../../../src/broker/upstream/socket.ts';
 import { filterToWire } from '../../../src/nostr/index.ts';
 import { until } from './clock.ts';
 import { mention } from './events.ts';
-import { CHANNEL, clock, collecting, connect, EVENT, FILTER, ready, relayOf } from './harness.ts';
+import { CHANNEL, clock, closeOpened, collecting, connect, EVENT, FILTER, ready, relayOf } from './harness.ts';
 import { Shelf } from './relay.ts';
+
+afterEach(closeOpened);
 
 describe('subscriptions', () => {
   it('are asked for anew after each of 20 drops, with fresh filters, and every event comes once', async () => {
