@@ -34,6 +34,9 @@ export default tseslint.config(
       '@typescript-eslint/require-await': 'off',
       '@typescript-eslint/prefer-promise-reject-errors': ['error', { allowThrowingUnknown: true }],
       '@typescript-eslint/prefer-nullish-coalescing': 'error',
+      // There are no enums, and to look for them at every assignment is the dearest of all rules.
+      '@typescript-eslint/no-unsafe-enum-assignment': 'off',
+      '@typescript-eslint/no-unsafe-enum-comparison': 'off',
       'eqeqeq': 'error',
       'no-console': 'error',
       'no-restricted-syntax': [
