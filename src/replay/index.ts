@@ -8,7 +8,7 @@ export type { Fixture } from './fixture.ts';
 export { operatorFixtureText, turnFixtureText } from './turn-fixture.ts';
 export type { OperatorFixture, TurnFixture } from './turn-fixture.ts';
 export { streamFixtureText } from './stream-fixture.ts';
-export type { Sighting, StreamFixture, StreamSettings, StreamStep } from './stream-fixture.ts';
+export type { SeenCut, Sighting, StreamFixture, StreamSettings, StreamStep } from './stream-fixture.ts';
 export { replayStream } from './stream.ts';
 export { sightingsOf } from './sightings.ts';
 export { fixtureFiles, shardOf } from './files.ts';

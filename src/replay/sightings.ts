@@ -4,8 +4,8 @@
  */
 import type { EventId } from '../model/index.ts';
 import { unreachable } from '../model/index.ts';
-import type { InboxCommand, Save } from '../supervisor/index.ts';
-import type { Sighting } from './stream-fixture.ts';
+import type { CutTurn, InboxCommand, Save } from '../supervisor/index.ts';
+import type { SeenCut, Sighting } from './stream-fixture.ts';
 
 /** Which turn an event is in, and which number a turn has. */
 export interface Numbers {
@@ -31,11 +31,11 @@ function sightingOf(command: InboxCommand, atMs: number, numbers: Numbers, toldO
     case 'save':
       return savedAs(command.save, atMs, numbers, toldOf);
     case 'dispatch': {
-      const { turnId, lane, channelId, entries, merged } = command.batch;
+      const { turnId, lane, channelId, entries, merged, carried } = command.batch;
       return {
         atMs, saw: 'turn', turn: numbers.numberOf(turnId), lane, channelId, eventIds: entries.map(({ eventId }) => eventId),
         interrupted: entries.some(({ interrupted }) => interrupted),
-        ...(merged && { merged: { mode: merged.mode, eventIds: merged.entries.map(({ eventId }) => eventId) } }),
+        ...(merged && { merged: seenCut(merged) }), ...(carried && { carried: seenCut(carried) }),
       };
     }
     case 'cut_short':
@@ -53,6 +53,10 @@ function sightingOf(command: InboxCommand, atMs: number, numbers: Numbers, toldO
     default:
       return unreachable(command);
   }
+}
+
+function seenCut({ mode, entries }: CutTurn): SeenCut {
+  return { mode, eventIds: entries.map(({ eventId }) => eventId) };
 }
 
 function savedAs(save: Save, atMs: number, numbers: Numbers, toldOf: ReadonlySet<EventId>): Sighting | undefined {

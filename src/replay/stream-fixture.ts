@@ -65,6 +65,12 @@ export type StreamStep =
 
 export type StepThat<Do extends StreamStep['do']> = Extract<StreamStep, { readonly do: Do }>;
 
+/** Messages of a turn that was cut short for another. */
+export interface SeenCut {
+  readonly mode: MergeMode;
+  readonly eventIds: readonly EventId[];
+}
+
 /** What was seen of the gate and the inbox. `notice`: the thread is told. */
 export type Sighting =
   | { readonly atMs: number; readonly saw: 'queued'; readonly eventId: EventId; readonly rule: string; readonly lane: string; readonly hops: number }
@@ -81,7 +87,9 @@ export type Sighting =
       readonly eventIds: readonly EventId[];
       readonly interrupted: boolean;
       /** Of the turn that was cut short for this one. */
-      readonly merged?: { readonly mode: MergeMode; readonly eventIds: readonly EventId[] };
+      readonly merged?: SeenCut;
+      /** The same, of one that had published: its messages are over. */
+      readonly carried?: SeenCut;
     }
   /** Is the turn to be given this? */
   | { readonly atMs: number; readonly saw: 'offer'; readonly turn: number; readonly eventId: EventId }
@@ -134,7 +142,7 @@ const event: Reader<UnverifiedEvent> = (value, path) => {
 };
 
 const ending: Reader<Ending> = wordOf<Ending, 'how'>('how', {
-  done: closed({ how: oneOf('done'), outcome: text }),
+  done: closed<Extract<Ending, { readonly how: 'done' }>>({ how: oneOf('done'), outcome: text, unfinished: optional(told) }),
   again: closed<Extract<Ending, { readonly how: 'again' }>>({
     how: oneOf('again'), reason: text, interrupted: flag, cause: oneOf('failure', 'limit', 'restart', 'stop'), retryAfterMs: optional(count),
   }),
@@ -162,6 +170,8 @@ const step: Reader<StreamStep> = wordOf<StreamStep, 'do'>('do', {
 
 const reason = oneOf<GateRefusal>('own', 'ours', 'kind', 'no-mention', 'nobody', 'not-owner', 'not-allowed', 'direct-message', 'hop-cap');
 
+const seenCut = closed<SeenCut>({ mode: oneOf<MergeMode>('steer', 'interrupt'), eventIds: ids });
+
 const sighting: Reader<Sighting> = wordOf<Sighting, 'saw'>('saw', {
   queued: closed({ atMs, saw: oneOf('queued'), eventId: id, rule: text, lane: text, hops: count }),
   refused: closed({ atMs, saw: oneOf('refused'), eventId: id, reason }),
@@ -169,7 +179,7 @@ const sighting: Reader<Sighting> = wordOf<Sighting, 'saw'>('saw', {
   command: closed({ atMs, saw: oneOf('command'), eventId: id, command: text, outcome: text }),
   turn: closed<Extract<Sighting, { readonly saw: 'turn' }>>({
     atMs, saw: oneOf('turn'), turn, lane: text, channelId: channel, eventIds: ids, interrupted: flag,
-    merged: optional(closed({ mode: oneOf<MergeMode>('steer', 'interrupt'), eventIds: ids })),
+    merged: optional(seenCut), carried: optional(seenCut),
   }),
   offer: closed({ atMs, saw: oneOf('offer'), turn, eventId: id }),
   given: closed({ atMs, saw: oneOf('given'), turn, eventId: id, above: count }),

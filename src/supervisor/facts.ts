@@ -5,7 +5,7 @@ import type { AgentLink } from '../broker/index.ts';
 import type { Directory } from './directory.ts';
 import { fetchHistory } from './history.ts';
 import type { HistoryPlace } from './history.ts';
-import { entriesOf } from './inbox/entry.ts';
+import { evidenceOf } from './inbox/entry.ts';
 import type { Batch } from './inbox/entry.ts';
 import type { LaneSession } from './sessions/lane-session.ts';
 import { peopleIn } from './turn-input.ts';
@@ -25,7 +25,7 @@ export async function gatherFacts({ link, directory, batch, session, held }: Fac
   const place = historyPlace(batch, channel?.type === 'dm', held, session);
   const found = place === undefined ? undefined : await fetchHistory(link, place);
   const history = found?.is === 'new' ? found.history : undefined;
-  const profiles = await directory.profiles([...peopleIn(entriesOf(batch), history), link.pubkey]);
+  const profiles = await directory.profiles([...peopleIn([...evidenceOf(batch), ...batch.entries], history), link.pubkey]);
   // A conversation that was asked for and did not come is not "delivered", whatever the session saw before.
   const historyDelivered = found === undefined ? session.delivered.size > 0 : found.is === 'delivered';
   return { channel, history, historyDelivered, profiles: profiles.facts };

@@ -17,7 +17,7 @@ export { Inbox } from './inbox/inbox.ts';
 export type { InboxMove } from './inbox/inbox.ts';
 export type { Arrival, SentOperatorTurn, SentTurn, Tape } from './tape.ts';
 export { entriesOf } from './inbox/entry.ts';
-export type { MergeMode } from './inbox/entry.ts';
+export type { CutTurn, MergeMode } from './inbox/entry.ts';
 export { nextReadyAt } from './inbox/ready.ts';
 export type { Apart, Ending, InboxCommand, InboxInput, Save } from './inbox/machine.ts';
 export type { MidTurnPolicy } from './inbox/mid-turn.ts';

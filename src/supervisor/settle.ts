@@ -8,6 +8,8 @@
  *   idle_timeout      | done             | again, interrupted                      | dropped  | replaced
  *   hard_timeout      | done             | dead: it would only happen again        | dropped  | replaced
  *   cancelled by us   | done             | again, interrupted, not counted         | dropped  | replaced
+ *   cancelled for a   | done, unfinished | again, interrupted, not counted         | kept     | kept; replaced when
+ *   message           |                  |                                         |          | it did not heed it
  *   cancelled by the  | done             | done: nobody is given it again, and      | kept     | kept; replaced when
  *   owner             |                  | nothing is said                         |          | it did not heed it
  *   poisoned          | done             | again, interrupted; not counted when it | dropped  | replaced; as a crash
@@ -19,6 +21,7 @@
  *   (*) but for max_tokens and max_turn_requests: that session is full.
  *
  * "Answered already": the journal holds a message the agent published in this very turn. Asking again would answer twice.
+ * Cut short for a message, it may have published "I am at it" and no more: `unfinished` lets that message's turn carry it on.
  * A process that is replaced loses its credential first; it counts as a crash when it had to be killed.
  */
 import type { ModelTrouble, PromptOutcome, SessionRefused } from '../acp/index.ts';
@@ -36,6 +39,7 @@ export type ProcessFate = 'kept' | 'gone' | 'retired' | 'crashed';
 export type ProviderWord = { readonly is: 'well' } | Extract<ModelTrouble, { readonly is: 'limit' }>;
 
 const CUT_SHORT = 'cut short by a stop';
+const MADE_ROOM = 'cut short for a message that came meanwhile';
 const LIMITED = 'the provider of its model takes no more requests for now';
 
 export function processFate(outcome: PromptOutcome): ProcessFate {
@@ -97,6 +101,15 @@ export function settle(outcome: PromptOutcome, answered: boolean, login?: string
   }
 }
 
+/** It was cut short for messages that came meanwhile, whose turn carries its work on. */
+export function settleMerged(outcome: PromptOutcome, answered: boolean, login?: string): Settlement {
+  const { ending, keepSession } = settle(outcome, answered, login);
+  const isOurs = outcome.status === 'cancelled' || (outcome.status === 'permission_poisoned' && outcome.cause === 'cancelled');
+  if (!isOurs || ending.how === 'dead') return { ending, keepSession };
+  if (ending.how === 'again') return { ending: outcome.status === 'cancelled' ? { ...ending, reason: MADE_ROOM } : ending, keepSession };
+  return { ending: { ...ending, outcome: `${MADE_ROOM}, after it had published`, unfinished: true }, keepSession };
+}
+
 /** The turn could not begin: there is no session to prompt. */
 export function settleRefused(refused: SessionRefused, login?: string): Ending {
   if (refused.code === 'error') return afterError({ reason: `no session: ${refused.detail}`, trouble: refused.trouble, login });
@@ -108,6 +121,8 @@ export const DROPPED: Ending = { how: 'done', outcome: 'cancelled by the owner' 
 
 /** Cut short before the agent read a word of it. */
 export const NOT_BEGUN: Ending = { how: 'again', reason: CUT_SHORT, interrupted: false, cause: 'stop' };
+/** The same, for messages that came meanwhile. */
+export const NOT_BEGUN_FOR_OTHERS: Ending = { ...NOT_BEGUN, reason: MADE_ROOM };
 
 function again(reason: string, cause: 'failure' | 'stop'): Settlement {
   return { ending: { how: 'again', reason, interrupted: true, cause }, keepSession: false };

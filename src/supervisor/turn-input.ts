@@ -7,7 +7,7 @@ import type { Pubkey } from '../model/index.ts';
 import { mentionsOf } from '../nostr/index.ts';
 import type { ChannelFacts, ProfileFacts } from './directory.ts';
 import { pubkeysIn } from './directory.ts';
-import { MAX_BATCH } from './inbox/entry.ts';
+import { evidenceOf, MAX_BATCH } from './inbox/entry.ts';
 import type { Batch, Entry } from './inbox/entry.ts';
 
 export interface TurnFacts {
@@ -27,8 +27,8 @@ export interface StandingTexts {
 export function turnInput(batch: Batch, facts: TurnFacts, standing: StandingTexts, standingRole: StandingRole): TurnInput {
   // A turn that was cut short comes back as such, and is its own instruction again.
   const events = batch.entries.map(triggered);
-  const { mode = 'steer', entries: merged = [] } = batch.merged ?? {};
-  const cut = [...merged, ...batch.entries.filter((entry) => entry.interrupted)].slice(0, MAX_BATCH);
+  const { mode = 'steer' } = batch.merged ?? batch.carried ?? {};
+  const cut = [...evidenceOf(batch), ...batch.entries.filter((entry) => entry.interrupted)].slice(-MAX_BATCH);
   const profiles = profilesOf(facts.profiles);
   return {
     v: 1,

@@ -11,7 +11,7 @@ import type { AgentOptions } from './agent-options.ts';
 import type { Directory } from './directory.ts';
 import { gatherFacts } from './facts.ts';
 import type { Flight } from './flight.ts';
-import { entriesOf } from './inbox/entry.ts';
+import { entriesOf, evidenceOf } from './inbox/entry.ts';
 import type { Batch } from './inbox/entry.ts';
 import type { Apart, Ending } from './inbox/machine.ts';
 import { tellMetric } from './metrics.ts';
@@ -19,7 +19,7 @@ import type { ModelChoices } from './models.ts';
 import type { TurnWatch } from './observation.ts';
 import type { Permissions } from './permissions.ts';
 import { decidedPublication } from './publication.ts';
-import { DROPPED, NOT_BEGUN, processFate, providerWord, settle, settleDropped, settleRefused } from './settle.ts';
+import { DROPPED, NOT_BEGUN, NOT_BEGUN_FOR_OTHERS, processFate, providerWord, settle, settleDropped, settleMerged, settleRefused } from './settle.ts';
 import type { ProcessFate, ProviderWord } from './settle.ts';
 import { afterTurn } from './sessions/after-turn.ts';
 import type { LaneSession, SessionOrigin } from './sessions/lane-session.ts';
@@ -80,7 +80,7 @@ export async function runTurn(work: TurnWork): Promise<TurnReport> {
   flight.opened();
   const facts = await gatherFacts({ link: options.link, directory, batch, session, held });
   const input = turnInput(batch, facts, session.standing, standingRole(session));
-  if (!flight.mayPrompt(session.sessionId)) return { ending: NOT_BEGUN, outcome: 'not begun', published: [] };
+  if (!flight.mayPrompt(session.sessionId)) return { ending: notBegun(flight), outcome: 'not begun', published: [] };
   life.bind({ turnId: batch.turnId, channelId: batch.channelId });
   const stopTyping = options.signals?.typing === true ? options.link.typing(typingPlace(batch)) : undefined;
   const prompted = await prompt(work, session, input, origin).finally(stopTyping);
@@ -136,7 +136,7 @@ async function conclude(work: TurnWork, prompted: Prompted): Promise<TurnReport>
   await dispose(work.flight, fateOf(work.flight, outcome));
   const published = await decidedPublication(options.link, batch, options.clock, signal);
   if (published === undefined) return { outcome: outcome.status, published: [] };
-  const { ending, keepSession } = settle(outcome, published.length > 0, options.login);
+  const { ending, keepSession } = (work.flight.isMerged ? settleMerged : settle)(outcome, published.length > 0, options.login);
   const { apart, speech } = settleGiven(work.flight.steers.given, { outcome, published: published.length, ending });
   if (outcome.status === 'ended') slot.ranWell(life);
   const word = outcome.status === 'ended' ? outcome.stopReason : outcome.status;
@@ -184,7 +184,7 @@ function leaveSession({ options, memory, flight, signal }: TurnWork, { session, 
   const shown = (input.history?.messages ?? []).map(({ eventId }) => asEventId(eventId)).filter((id) => id !== undefined);
   afterTurn({
     life, memory, batch, session, outcome, sent, isKept, isLast: isLast || steers.isDoubtful, isStopping: signal.aborted,
-    known: [...shown, ...published, ...[...(batch.merged?.entries ?? []), ...steers.given.map(({ entry }) => entry)].map(({ eventId }) => eventId)],
+    known: [...shown, ...published, ...[...evidenceOf(batch), ...steers.given.map(({ entry }) => entry)].map(({ eventId }) => eventId)],
     maxTurns: options.sessionTurns, now: options.steadyClock.now(),
   });
 }
@@ -210,13 +210,18 @@ async function dispose({ life }: Flight, fate: ProcessFate): Promise<void> {
   else await life.retire(fate);
 }
 
-async function notOpened({ options, flight: { life, isCutShort }, watch }: TurnWork, refused: SessionRefused): Promise<TurnReport> {
+async function notOpened({ options, flight, watch }: TurnWork, refused: SessionRefused): Promise<TurnReport> {
+  const { life, isCutShort } = flight;
   if (!isCutShort) watch?.refused(refused);
   // A program that does not answer this will not answer the next; another process gets the retry.
   if (refused.code === 'timeout') await life.retire('crashed');
-  const ending = isCutShort ? NOT_BEGUN : settleRefused(refused, options.login);
+  const ending = isCutShort ? notBegun(flight) : settleRefused(refused, options.login);
   const provider = providerWord(refused);
   return { ending, outcome: `session_${refused.code}`, published: [], ...(provider && { provider }) };
+}
+
+function notBegun({ isMerged }: Flight): Ending {
+  return isMerged ? NOT_BEGUN_FOR_OTHERS : NOT_BEGUN;
 }
 
 function standingRole(session: LaneSession): StandingRole {

@@ -256,6 +256,7 @@ export const PITFALLS: readonly Pitfall[] = [
       ['test/supervisor/mid-turn.test.ts', '%s, %s, %s: both are answered once'],
       ['test/supervisor/inbox/mid-turn-walk.test.ts', '%s: each is in one place, on disk before it is read, and comes to its end'],
       ['test/supervisor/mid-turn-more.test.ts', 'and ends its turn without a word on, has a turn of its own'],
+      ['test/supervisor/mid-turn-more.test.ts', 'and its work is finished where the agent had published by then, "working on it" or more'],
       ['test/supervisor/operator.test.ts', 'gives way while it is silent: the message has the process, and the beat comes again at its time'],
       ['test/acp/steering.test.ts', 'is answered behind the end of its turn: it is not of that turn, whatever the agent says'],
       ['test/acp/steering.test.ts', 'is no sign of life: a turn that says it has it and does nothing is idle'],

@@ -45,6 +45,7 @@ export interface InboxRow {
   readonly attempts: unknown;
   readonly interrupted: unknown;
   readonly lane: unknown;
+  readonly outcome: unknown;
 }
 
 type NoteOf<Type extends Note['type']> = Extract<Note, { readonly type: Type }>;
@@ -143,8 +144,8 @@ export class Bench {
   }
 
   async row(event: VerifiedEvent): Promise<InboxRow | undefined> {
-    const [row] = await this.store.read(sql('SELECT status, attempts, interrupted, lane FROM inbox WHERE event_id = ?', event.id));
-    return row && { status: row['status'], attempts: row['attempts'], interrupted: row['interrupted'], lane: row['lane'] };
+    const [row] = await this.store.read(sql('SELECT status, attempts, interrupted, lane, outcome FROM inbox WHERE event_id = ?', event.id));
+    return row && { status: row['status'], attempts: row['attempts'], interrupted: row['interrupted'], lane: row['lane'], outcome: row['outcome'] };
   }
 }
 

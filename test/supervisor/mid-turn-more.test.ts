@@ -88,6 +88,41 @@ describe('a policy', () => {
     await bench.nth('turn_ended', 2);
     expect(bench.answers).toEqual([expect.stringMatching(/^answer to the second, continue_prior_work the first/)]);
   });
+
+  it('and its work is finished where the agent had published by then, "working on it" or more', async () => {
+    const bench = openBench({ script: holding(), midTurn: 'steer', publications: [published('a'), published()] });
+    const first = await begun(bench);
+    const second = message({ content: 'the second', tags: inThread(first.id) });
+    await bench.hear(second);
+    await bench.nth('turn_ended', 2);
+    expect(bench.answers).toEqual([expect.stringMatching(/^answer to the second, continue_prior_work the first/)]);
+    expect(bench.seen('turn_started').map(({ eventIds, session }) => [eventIds, session])).toEqual([[[first.id], 'new'], [[second.id], 'kept']]);
+    expect(await bench.row(first)).toMatchObject({ status: 'done', outcome: 'cut short for a message that came meanwhile, after it had published' });
+  });
+
+  it('and is finished after a turn that broke, in another process; it has no turn of its own', async () => {
+    const bench = openBench({
+      midTurn: 'steer', publications: [published('a'), published(), published()],
+      script: {
+        rules: [
+          { match: 'first', times: 1, do: [{ mark: 'ready' }, { wait: 'go' }] },
+          { match: 'second', once: 'broken', do: [{ die: 'SIGKILL' }] },
+          { do: [{ say: 'answer to {{content}}, {{merge_disposition}} {{interrupted}}' }] },
+        ],
+      },
+    });
+    const first = await begun(bench);
+    await bench.hear(message({ content: 'the second', tags: inThread(first.id) }));
+    await bench.nth('turn_ended', 2);
+    await bench.nth('process_ended');
+    await bench.until(() => {
+      const { turns, processes } = bench.agent.snapshot();
+      if (turns.length === 0 && !processes.some(({ state }) => state === 'starting')) bench.clock.push(7_000);
+      return bench.seen('turn_ended').length === 3;
+    });
+    expect(bench.answers).toEqual([expect.stringMatching(/^answer to the second, continue_prior_work the first\nthe second/)]);
+    expect(bench.seen('turn_started')).toHaveLength(3);
+  });
 });
 
 describe('a message that the agent takes', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { PromptOutcome } from '../../src/acp/index.ts';
-import { processFate, settle, settleRefused } from '../../src/supervisor/settle.ts';
+import { processFate, settle, settleMerged, settleRefused } from '../../src/supervisor/settle.ts';
 
 const seen = { text: '', textCut: false, thoughts: 0, toolCalls: 0, updates: 0 };
 const ended = (stopReason: 'end_turn' | 'max_tokens' | 'max_turn_requests' | 'refusal' | 'cancelled'): PromptOutcome =>
@@ -33,6 +33,20 @@ describe('settle', () => {
 
   it.each(broken)('%s after the answer is done: asking again would answer twice', (_, outcome) => {
     expect(settle(outcome, true).ending.how).toBe('done');
+  });
+});
+
+describe('settleMerged', () => {
+  const MADE_ROOM = 'cut short for a message that came meanwhile';
+  it.each<readonly [string, PromptOutcome, boolean, object]>([
+    ['a cancel', { status: 'cancelled', processAlive: true, seen }, false, { how: 'again', reason: MADE_ROOM, interrupted: true, cause: 'stop' }],
+    ['a cancel after it published', { status: 'cancelled', processAlive: false, seen }, true, { how: 'done', outcome: `${MADE_ROOM}, after it had published`, unfinished: true }],
+    ['a cancel that met an answer, after it published', { status: 'permission_poisoned', cause: 'cancelled', seen }, true, { how: 'done', outcome: `${MADE_ROOM}, after it had published`, unfinished: true }],
+    ['its own end, in spite of the cancel', ended('end_turn'), true, { how: 'done', outcome: 'end_turn' }],
+    ['a timeout of before', { status: 'hard_timeout', afterMs: 9_000, processAlive: true, seen }, false, { how: 'dead', reason: 'not finished after 9 s' }],
+    ['a timeout of before, after it published', { status: 'idle_timeout', afterMs: 9_000, processAlive: true, seen }, true, { how: 'done', outcome: 'idle after the answer' }],
+  ])('%s', (_, outcome, answered, ending) => {
+    expect(settleMerged(outcome, answered).ending).toEqual(ending);
   });
 });
 

@@ -12,6 +12,7 @@ const OWN_WORDS = new RegExp(`^(?:${[
   'end_turn', 'max_tokens', 'max_turn_requests', 'refusal', 'cancelled',
   '(?:error|idle|hard timeout|cancelled|process ended) after the answer',
   'no sign of life for \\d+ s', 'not finished after \\d+ s', 'the agent process ended', 'cut short by a stop',
+  'cut short for a message that came meanwhile(?:, after it had published)?',
   'the agent answered with error -?\\d+', 'the agent program is not logged in(?:; its operator has to give it .*)?',
   'the provider of its model takes no more requests for now',
 ].join('|')})$`);

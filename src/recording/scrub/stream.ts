@@ -4,7 +4,7 @@
  */
 import { unreachable } from '../../model/index.ts';
 import { replayStream } from '../../replay/index.ts';
-import type { Sighting, StreamFixture, StreamSettings, StreamStep } from '../../replay/index.ts';
+import type { SeenCut, Sighting, StreamFixture, StreamSettings, StreamStep } from '../../replay/index.ts';
 import { endingText, scrubEnding } from './endings.ts';
 import type { Events } from './events.ts';
 
@@ -74,6 +74,7 @@ function scrubSighting(seen: Sighting, { book }: Events): Sighting {
     const [channel = '', destination] = key.split('/');
     return destination === undefined ? book.channel(channel) : `${book.channel(channel)}/${book.eventId(destination)}`;
   };
+  const scrubCut = ({ mode, eventIds }: SeenCut): SeenCut => ({ mode, eventIds: eventIds.map((id) => book.eventId(id)) });
   switch (seen.saw) {
     case 'queued':
       return { ...seen, eventId: book.eventId(seen.eventId), lane: lane(seen.lane) };
@@ -86,7 +87,7 @@ function scrubSighting(seen: Sighting, { book }: Events): Sighting {
     case 'turn':
       return {
         ...seen, lane: lane(seen.lane), channelId: book.channel(seen.channelId), eventIds: seen.eventIds.map((id) => book.eventId(id)),
-        ...(seen.merged && { merged: { ...seen.merged, eventIds: seen.merged.eventIds.map((id) => book.eventId(id)) } }),
+        ...(seen.merged && { merged: scrubCut(seen.merged) }), ...(seen.carried && { carried: scrubCut(seen.carried) }),
       };
     case 'done':
     case 'again':

@@ -2,12 +2,14 @@
  * What the end of a turn makes of its messages: which are over, which wait again, and in what order. Pure.
  *
  * What comes back goes to the front of its lane, because it is older than what waits. Where the turn was cut short for
- * messages that came meanwhile, those follow it at once, and all of them become one turn (`ready.ts`).
+ * messages that came meanwhile, those follow it at once, and all of them become one turn (`ready.ts`). Where the agent had
+ * published in it, its messages are over, for nothing is answered twice; that turn has them as evidence alone (`carried`), so
+ * that what was only begun is finished. It is not on disk: over a restart the conversation tells of it.
  */
 import { later, unreachable } from '../../model/index.ts';
 import type { Milliseconds } from '../../model/index.ts';
-import { limitRetryDelayMs, MAX_ATTEMPTS, retryDelayMs } from './entry.ts';
-import type { Batch, Entry } from './entry.ts';
+import { limitRetryDelayMs, MAX_ATTEMPTS, MAX_BATCH, retryDelayMs } from './entry.ts';
+import type { Batch, CutTurn, Entry } from './entry.ts';
 import type { Lane } from './state.ts';
 import type { Ending, InboxCommand } from './step.ts';
 
@@ -50,17 +52,33 @@ export function endOf(batch: Batch, entries: readonly Entry[], { ending, now, ji
 }
 
 /** The queue of a lane whose turn has ended: `back` are its messages, `given` those that it was given and ended apart. */
-export function queueAfter({ queue, offers = [], merging }: Lane, ending: Ending, back: readonly Entry[], given: readonly Entry[]): readonly Entry[] {
-  if (merging === undefined || back.length === 0) return [...byArrival([...back, ...given]), ...queue];
-  // What the agent has read no word of is not interrupted: it is one instruction with what came meanwhile.
-  const isRead = ending.how === 'again' && ending.interrupted;
+export function queueAfter({ queue, inFlight, offers = [], merging }: Lane, ending: Ending, back: readonly Entry[], given: readonly Entry[]): readonly Entry[] {
   const isOffered = ({ eventId }: Entry): boolean => offers.includes(eventId);
-  const joining = byArrival([...given, ...queue.filter(isOffered)]);
+  const joining = merging === undefined ? [] : byArrival([...given, ...queue.filter(isOffered)]);
+  const isMerged = joining.length > 0 && (back.length > 0 || isUnfinished(ending));
+  // What a turn has carried on comes back with it.
+  const alone = inFlight?.carried === undefined ? undefined : 'joins';
+  if (!isMerged) return [...byArrival([...back, ...given]).map((entry): Entry => ({ ...entry, merge: alone })), ...queue];
+  // What the agent has read no word of is not interrupted: it is one instruction with what came meanwhile.
+  const isRead = isUnfinished(ending) || (ending.how === 'again' && ending.interrupted);
   return [
-    ...back.map((entry): Entry => ({ ...entry, merge: isRead ? merging : undefined })),
-    ...joining.map((entry): Entry => ({ ...entry, merge: isRead ? 'joins' : undefined })),
+    ...back.map((entry): Entry => ({ ...entry, merge: isRead ? merging : alone })),
+    ...joining.map((entry): Entry => ({ ...entry, merge: isRead ? 'joins' : alone })),
     ...queue.filter((entry) => !isOffered(entry)),
   ];
+}
+
+/** What the next turn of the lane is to carry on; `ended` are the messages that are over. */
+export function carriedAfter({ inFlight, merging }: Lane, ending: Ending, ended: readonly Entry[]): CutTurn | undefined {
+  const before = inFlight?.carried;
+  if (ending.how === 'again') return before;
+  if (merging === undefined || !isUnfinished(ending)) return undefined;
+  const [first, ...rest] = [...(before?.entries ?? []), ...ended].slice(-MAX_BATCH);
+  return first && { mode: merging, entries: [first, ...rest] };
+}
+
+function isUnfinished(ending: Ending): boolean {
+  return ending.how === 'done' && ending.unfinished === true;
 }
 
 export function saveAll(entries: readonly Entry[], change: 'done' | 'dead', outcome: string): readonly InboxCommand[] {

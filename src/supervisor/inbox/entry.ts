@@ -32,19 +32,32 @@ export interface Entry {
 
 export type MergeMode = 'steer' | 'interrupt';
 
+/** Messages of a turn that was cut short for another: evidence beside its instruction. */
+export interface CutTurn {
+  readonly mode: MergeMode;
+  readonly entries: readonly [Entry, ...Entry[]];
+}
+
 /** A turn as it leaves the inbox: entries of one lane, one author, one destination, oldest first. */
 export interface Batch {
   readonly turnId: string;
   readonly lane: string;
   readonly channelId: ChannelId;
   readonly entries: readonly [Entry, ...Entry[]];
-  /** Messages of the turn that was cut short for this one, by whomever: evidence beside the instruction, and answered with it. */
-  readonly merged?: { readonly mode: MergeMode; readonly entries: readonly [Entry, ...Entry[]] };
+  /** By whomever: answered with it. */
+  readonly merged?: CutTurn;
+  /** Those of a turn in which the agent had published: they are over, and no turn has them again. At most `MAX_BATCH`. */
+  readonly carried?: CutTurn;
 }
 
 /** Every message that a turn answers when it begins. */
 export function entriesOf({ merged, entries }: Pick<Batch, 'merged' | 'entries'>): readonly Entry[] {
   return merged === undefined ? entries : [...merged.entries, ...entries];
+}
+
+/** Every message of the turns that were cut short for a turn, oldest turn first; mostly none. */
+export function evidenceOf({ carried, merged }: Pick<Batch, 'carried' | 'merged'>): readonly Entry[] {
+  return [...(carried?.entries ?? []), ...(merged?.entries ?? [])];
 }
 
 export interface InboxSettings {

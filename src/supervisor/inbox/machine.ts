@@ -18,10 +18,10 @@
  */
 import { unreachable } from '../../model/index.ts';
 import type { ChannelId, Milliseconds } from '../../model/index.ts';
-import { endOf, queueAfter, saveAll } from './ending.ts';
+import { carriedAfter, endOf, queueAfter, saveAll } from './ending.ts';
 import type { Batch, Entry } from './entry.ts';
 import { join, steered, steering } from './mid-turn.ts';
-import { arrival, headOf, readyAt, takeable } from './ready.ts';
+import { arrival, carriedWith, headOf, readyAt, takeable } from './ready.ts';
 import { enqueue, flying, holds, overflowing, withLane, without } from './state.ts';
 import type { InboxState } from './state.ts';
 import type { Ending, InboxCommand, InboxInput, InboxStep, MidTurn } from './step.ts';
@@ -76,8 +76,9 @@ function take(state: InboxState, turnId: string, now: Milliseconds): InboxStep {
   const [cut, ...others] = byStamp(head.merged);
   if (first === undefined) return { state, commands: [] };
   const mode = cut?.merge === 'interrupt' ? 'interrupt' : 'steer';
+  const carried = carriedWith(head, lane.carried);
   const batch: Batch = {
-    turnId, lane: key, channelId: first.channelId, entries: [first, ...rest], ...(cut && { merged: { mode, entries: [cut, ...others] } }),
+    turnId, lane: key, channelId: first.channelId, entries: [first, ...rest], ...(cut && { merged: { mode, entries: [cut, ...others] } }), ...(carried && { carried }),
   };
   const taken = [...head.merged, ...head.entries];
   return {
@@ -102,10 +103,12 @@ function finish(state: InboxState, input: Extract<InboxInput, { type: 'finished'
   const { jitter, ending, apart } = input;
   const others = new Set(apart?.eventIds);
   const entries = flying(lane);
-  const turn = endOf(batch, entries.filter(({ eventId }) => !others.has(eventId)), { ending, now, jitter });
+  const own = entries.filter(({ eventId }) => !others.has(eventId));
+  const turn = endOf(batch, own, { ending, now, jitter });
   const given = apart && endOf(batch, entries.filter(({ eventId }) => others.has(eventId)), { ending: apart.ending, now, jitter });
   const queue = queueAfter(lane, ending, turn.back, given?.back ?? []);
-  return { state: withLane(state, batch.lane, { queue }), commands: [...turn.commands, ...(given?.commands ?? [])] };
+  const carried = carriedWith(headOf(queue), carriedAfter(lane, ending, own));
+  return { state: withLane(state, batch.lane, { queue, ...(carried && { carried }) }), commands: [...turn.commands, ...(given?.commands ?? [])] };
 }
 
 /** Turns that were in flight when the supervisor stopped end now: answered, or as a failure that need not wait. */

@@ -3,12 +3,13 @@
  *
  * Coalescing (compiler spec, "Queue dispatch is the authority boundary"): a turn takes contiguous entries at the head of
  * a lane with the same signing author and the same destination. One turn in flight a lane; oldest first across lanes.
- * Before them may stand the messages of a turn that was cut short for them: they go with it, as evidence.
+ * Before them may stand the messages of a turn that was cut short for them: they go with it, as evidence; so do those of
+ * one that had published by then, which wait no more.
  */
 import { later } from '../../model/index.ts';
 import type { Milliseconds } from '../../model/index.ts';
 import { GATHER_CAP, MAX_BATCH } from './entry.ts';
-import type { Entry, InboxSettings } from './entry.ts';
+import type { CutTurn, Entry, InboxSettings } from './entry.ts';
 import type { InboxState, Lane } from './state.ts';
 
 /** When `take` may find something it does not find now: the earliest gather or back-off to pass; undefined for never. */
@@ -29,6 +30,11 @@ export function headOf(queue: readonly Entry[]): Head {
   const end = queue.findIndex(({ merge }) => merge !== 'steer' && merge !== 'interrupt');
   if (end > 0 && end <= MAX_BATCH && queue[end]?.merge === 'joins') return { merged: queue.slice(0, end), entries: run(queue.slice(end)) };
   return { merged: [], entries: run(queue) };
+}
+
+/** What goes with the head of a lane as evidence and is over; nothing, where what it was to go with is gone. */
+export function carriedWith({ entries: [first] }: Head, carried: CutTurn | undefined): CutTurn | undefined {
+  return first?.merge === 'joins' ? carried : undefined;
 }
 
 /**
@@ -54,7 +60,7 @@ export function readyAt(queue: readonly Entry[], settings: InboxSettings): Milli
   const last = entries.at(-1);
   if (first === undefined || last === undefined) throw new TypeError('readyAt: expected a queue with entries');
   const backoff = [...merged, ...entries].reduce((latest, entry) => (entry.notBeforeMs > latest ? entry.notBeforeMs : latest), first.notBeforeMs);
-  const complete = merged.length > 0 || queue.length > entries.length || entries.length >= MAX_BATCH;
+  const complete = first.merge === 'joins' || queue.length > entries.length || entries.length >= MAX_BATCH;
   const alone = first.destination === first.eventId;
   if (complete || alone || last.attempts > 0) return backoff;
   const quiet = later(last.receivedAtMs, settings.gatherMs);

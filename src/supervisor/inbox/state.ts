@@ -4,7 +4,7 @@
  */
 import type { ChannelId, EventId } from '../../model/index.ts';
 import { entriesOf, MAX_PENDING } from './entry.ts';
-import type { Batch, Entry, InboxSettings, MergeMode } from './entry.ts';
+import type { Batch, CutTurn, Entry, InboxSettings, MergeMode } from './entry.ts';
 
 export interface Lane {
   readonly queue: readonly Entry[];
@@ -15,6 +15,8 @@ export interface Lane {
   readonly offers?: readonly EventId[];
   /** Messages that were given to the turn in flight after its prompt. */
   readonly given?: readonly Given[];
+  /** Of turns that were cut short after they had published: evidence of the lane's next turn, where that was what they were cut short for. */
+  readonly carried?: CutTurn;
   /** The turn in flight was cut short, to be merged with the messages that belong to it. */
   readonly merging?: MergeMode;
 }
@@ -54,11 +56,11 @@ export function inboxCounts(state: InboxState): { readonly queued: number; reado
   return { queued, dispatched };
 }
 
-/** Events of a channel that wait or are in a turn: messages to be answered, and so no history yet. */
+/** Events of a channel that wait or are in a turn, if only as evidence: no history, or not yet. */
 export function heldEvents(state: InboxState, channelId: ChannelId): ReadonlySet<EventId> {
   const held = new Set<EventId>();
   for (const lane of state.lanes.values()) {
-    for (const entry of [...lane.queue, ...flying(lane)]) {
+    for (const entry of [...lane.queue, ...flying(lane), ...(lane.inFlight?.carried?.entries ?? [])]) {
       if (entry.channelId === channelId) held.add(entry.eventId);
     }
   }

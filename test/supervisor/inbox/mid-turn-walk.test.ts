@@ -1,12 +1,12 @@
 /**
  * Every state that the production reducer can reach while messages come into a turn: offered, tried, taken, refused, left
- * unanswered, the turn cut short or ended, the supervisor killed. And faults planted into it that the walk must find.
+ * unanswered, the turn cut short (before it published or after) or ended, the supervisor killed. And faults planted into it that the walk must find.
  */
 import { describe, expect, it } from 'vitest';
 import { milliseconds } from '../../../src/model/index.ts';
 import type { EventId, Milliseconds } from '../../../src/model/index.ts';
-import { entriesOf } from '../../../src/supervisor/inbox/entry.ts';
-import type { Batch, Entry } from '../../../src/supervisor/inbox/entry.ts';
+import { entriesOf, evidenceOf } from '../../../src/supervisor/inbox/entry.ts';
+import type { Batch, CutTurn, Entry } from '../../../src/supervisor/inbox/entry.ts';
 import { stepInbox } from '../../../src/supervisor/inbox/machine.ts';
 import type { Ending, InboxCommand, InboxInput, InboxStep, Save } from '../../../src/supervisor/inbox/machine.ts';
 import { emptyInbox, flying } from '../../../src/supervisor/inbox/state.ts';
@@ -35,6 +35,7 @@ const NOW = milliseconds(1_000_000);
 const BOUNDS = { turns: 3, crashes: 1 };
 const DONE: Ending = { how: 'done', outcome: 'end_turn' };
 const CUT: Ending = { how: 'again', reason: 'cut short', interrupted: true, cause: 'stop' };
+const UNFINISHED: Ending = { how: 'done', outcome: 'cut short, and had published', unfinished: true };
 const UNREAD: Ending = { ...CUT, interrupted: false };
 
 const first = entryOf(message(), 0);
@@ -58,14 +59,14 @@ function moves(world: World, step: Step, how: (typeof HOWS)[number]): readonly W
     next.push(give(world, step, [{ type: 'steering', turnId, eventId, published: 0 }]));
     for (const answer of ['injected', 'refused', 'unanswered', 'passed'] as const) next.push(give(world, step, [{ type: 'steered', turnId, eventId, answer }]));
   }
-  for (const ending of [DONE, CUT, UNREAD]) next.push(...ends(world, step, ending));
+  for (const ending of [DONE, CUT, UNREAD, ...(lane?.merging === undefined ? [] : [UNFINISHED])]) next.push(...ends(world, step, ending));
   if (world.crashes < BOUNDS.crashes) for (const published of [0, 1, 2]) next.push(crash(world, step, published));
   return next;
 }
 
 /** As the driver ends a turn: never while a message is being tried, and what is not known comes back, or was answered. */
 function ends(world: World, step: Step, ending: Ending): readonly World[] {
-  const { inFlight, given = [] } = laneOf(world) ?? { queue: [] };
+  const { inFlight, given = [], offers = [] } = laneOf(world) ?? { queue: [] };
   if (inFlight === undefined || given.some(({ state }) => state === 'trying')) return [];
   const { turnId } = inFlight;
   const unknown = given.filter(({ state }) => state === 'unknown').map(({ entry }) => entry.eventId);
@@ -73,12 +74,21 @@ function ends(world: World, step: Step, ending: Ending): readonly World[] {
   return [unknown, ...(ending.how === 'done' ? [all, []] : [])].map((eventIds) => {
     const input: InboxInput = { type: 'finished', turnId, ending, jitter: 0.5, apart: { eventIds, ending: CUT } };
     const after = give(world, step, [input]);
-    return blame(after, flying({ queue: [], inFlight, given }).map(({ eventId }) => {
+    const ids = flying({ queue: [], inFlight, given }).map(({ eventId }) => eventId);
+    const before = inFlight.carried?.entries.map(({ eventId }) => eventId) ?? [];
+    const isJoined = offers.length > 0 || eventIds.length > 0;
+    const carried = ending === UNFINISHED ? (isJoined ? [...before, ...ids.filter((id) => !eventIds.includes(id))] : []) : ending.how === 'done' ? [] : before;
+    const isCarried = idsOf(laneOf(after)?.carried) === carried.join();
+    return blame(blame(after, isCarried ? undefined : 'what was cut short after it had published is lost, or told of a turn that has nothing to do with it'), ids.map((eventId) => {
       const status = after.table.get(eventId)?.status;
       const expected = ending.how === 'done' && !eventIds.includes(eventId) ? 'done' : 'queued';
       return status === expected ? undefined : `a message of a turn that ended as ${ending.how} is ${status ?? 'lost'}, not ${expected}`;
     }).find((wrong) => wrong !== undefined));
   });
+}
+
+function idsOf(cut: CutTurn | undefined): string {
+  return cut?.entries.map(({ eventId }) => eventId).join() ?? '';
 }
 
 /** Killed, and started again on its rows; the turn in flight is found with so many messages. */
@@ -109,9 +119,11 @@ function perform(world: World, command: InboxCommand): World {
       return save(world, command.save);
     case 'dispatch': {
       const { turnId } = command.batch;
-      const { entries: [head, ...others], merged } = command.batch;
+      const { entries: [head, ...others] } = command.batch;
       const isOne = others.every(({ author, destination }) => author === head.author && destination === head.destination);
-      const isOfPlace = merged?.entries.every(({ destination }) => destination === head.destination) ?? true;
+      const isOver = command.batch.carried?.entries.every(({ eventId }) => world.table.get(eventId)?.status === 'done') ?? true;
+      if (!isOver) return blame(world, 'a turn carries on what is not over');
+      const isOfPlace = evidenceOf(command.batch).every(({ destination }) => destination === head.destination);
       const saved = entriesOf(command.batch).every(({ eventId }) => isIn(world, eventId, turnId));
       return blame(world, !saved ? 'a turn began before its messages were saved' : !isOne ? 'a turn has two authors or places' : isOfPlace ? undefined : 'a turn took up one of another place');
     }
@@ -195,10 +207,10 @@ function nameOf(world: World): string {
   const lane: Lane = laneOf(world) ?? { queue: [] };
   const { queue, inFlight } = lane;
   const entry = ({ eventId, interrupted, merge }: Entry): string => [eventId.slice(0, 6), interrupted, merge].join();
-  const turn = inFlight && [inFlight.turnId, entriesOf(inFlight).map(entry), inFlight.merged?.entries.length];
+  const turn = inFlight && [inFlight.turnId, entriesOf(inFlight).map(entry), inFlight.merged?.entries.length, idsOf(inFlight.carried)];
   const given = lane.given?.map((one) => [entry(one.entry), one.state]);
   const rows = [...world.table].map(([id, { status, above }]) => [id.slice(0, 6), status, above]).sort();
-  return JSON.stringify([queue.map(entry), turn, lane.offers, given, lane.merging, rows, world.turns, world.crashes]);
+  return JSON.stringify([queue.map(entry), idsOf(lane.carried), turn, lane.offers, given, lane.merging, rows, world.turns, world.crashes]);
 }
 
 function walk(step: Step, how: (typeof HOWS)[number]): { readonly states: number; readonly wrong?: string } {
@@ -232,6 +244,11 @@ describe('messages that come into a turn, in every world', () => {
 
 function lanesOf(state: InboxState, change: (lane: Lane) => Lane): InboxState {
   return { ...state, lanes: new Map([...state.lanes].map(([key, lane]) => [key, change(lane)])) };
+}
+
+/** Without what the lane is to carry on. */
+function bare({ queue, inFlight }: Lane): Lane {
+  return { queue, ...(inFlight && { inFlight }) };
 }
 
 function commanding(type: InboxInput['type'], change: (commands: readonly InboxCommand[]) => readonly InboxCommand[]): Step {
@@ -284,6 +301,16 @@ const FAULTS: Readonly<Record<string, Step>> = {
       })),
     };
   },
+  'forgets what was cut short after it had published': (state, input, now) => {
+    const step = stepInbox(state, input, now);
+    return input.type === 'finished' ? { ...step, state: lanesOf(step.state, bare) } : step;
+  },
+  'forgets it when the turn that carries it on comes back': (state, input, now) => {
+    const step = stepInbox(state, input, now);
+    return input.type === 'finished' && input.ending.how === 'again' ? { ...step, state: lanesOf(step.state, bare) } : step;
+  },
+  'carries on what is not over': commanding('take', (commands) => commands.map((command) =>
+    (command.type === 'dispatch' && command.batch.merged ? { ...command, batch: { ...command.batch, carried: command.batch.merged } } : command))),
   'loses what the turn was given': (state, input, now) => {
     return stepInbox(lanesOf(state, (lane) => (input.type === 'finished' ? { ...lane, given: [] } : lane)), input, now);
   },
