@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { write } from './agents.ts';
 import type { RealAgent } from './agents.ts';
-import { describeAgent } from './scenarios.ts';
+import { describeAgent } from './suites.ts';
 
 const codex: RealAgent = {
   name: 'codex',

@@ -2,7 +2,7 @@
  * One stage with one stock agent program on it: the relay in the box, the broker, the supervisor, a played model, and the
  * agent in a home of its own, so that everything it starts can be told by it.
  */
-import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, watch } from 'node:fs';
 import { join } from 'node:path';
 import { decode } from 'nostr-tools/nip19';
 import type { Event } from 'nostr-tools/pure';
@@ -18,7 +18,7 @@ import { temporaryDirectory } from '../setup/temp.ts';
 import { environmentLine } from './agents.ts';
 import type { RealAgent } from './agents.ts';
 import { installed } from './installed.ts';
-import { mindOf } from './model/mind.ts';
+import { BEGINNING, mindOf } from './model/mind.ts';
 import { openModelServer } from './model/server.ts';
 import type { ModelServer } from './model/server.ts';
 
@@ -79,6 +79,8 @@ export async function openScene(real: RealAgent, { agent = [] }: SceneOptions = 
     },
   });
   waiting.look = () => stage.watch.look();
+  // What a tool does there, no frame may tell in the same moment.
+  const files = watch(work, waiting.look);
   const frames = await openEye(stage);
   const desk = new OwnerDesk(stage.owner, stage, () => stage.watch.look());
   const answers = (): readonly Event[] => stage.answers.filter(({ content }) => !parseCard(content).ok);
@@ -98,6 +100,7 @@ export async function openScene(real: RealAgent, { agent = [] }: SceneOptions = 
     order: (body) => desk.order({ channelId: stage.channelId, ...body }),
     processes: () => processesOf(home),
     async close() {
+      files.close();
       await stage.close();
       await model.close();
     },
@@ -121,4 +124,9 @@ export function keyTexts({ directory }: Stage): readonly string[] {
   const nsec = readFileSync(join(directory, 'agent.key'), 'utf8').trim();
   const { data } = decode(nsec as `nsec1${string}`); // the stage wrote it
   return [nsec, Buffer.from(data).toString('hex')];
+}
+
+/** The turn's first words have come. */
+export function hasBegun({ frames }: Scene): boolean {
+  return frames.some(({ kind, plaintext }) => kind === 'acp_read' && plaintext.includes(BEGINNING));
 }

@@ -1,9 +1,10 @@
 /**
  * The example agent of the official ACP library: frames of somebody else's making, with no model behind. It says four
- * texts a second apart, and between the third and the last it asks for permission.
+ * texts a second apart, and between the third and the last it asks for permission: the tests wait beside each other.
  */
 import { join } from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import type { TestContext } from 'vitest';
 import { OwnerDesk } from '../../src/cli/demo/owner-desk.ts';
 import { isAlive } from '../e2e/alive.ts';
 import { openEye } from '../e2e/owner-eye.ts';
@@ -17,28 +18,23 @@ const FIRST_WORDS = "I'll help you with that.";
 const found = installed('sdk');
 const missing = 'missing' in found ? found.missing : undefined;
 
-let open: Stage | undefined;
-
-async function stageWith(...agent: readonly string[]): Promise<Stage> {
+/** Closed when the test is over. */
+async function stageOf({ onTestFinished }: TestContext, ...agent: readonly string[]): Promise<Stage> {
   const program = 'missing' in found ? '' : join(found.modules, '@agentclientprotocol', 'sdk', 'dist', 'examples', 'agent.js');
-  open = await openStage({ rules: [], adapter: JSON.stringify({ command: process.execPath, args: [program] }), agent });
-  return open;
+  const stage = await openStage({ rules: [], adapter: JSON.stringify({ command: process.execPath, args: [program] }), agent });
+  onTestFinished(() => stage.close());
+  return stage;
 }
-
-afterEach(async () => {
-  await open?.close();
-  open = undefined;
-});
 
 function ended({ notes }: Stage): readonly string[] {
   return notes.flatMap((note) => (note.type === 'turn_ended' ? [note.outcome] : []));
 }
 
-describe.skipIf(missing !== undefined)(`sdk${missing === undefined ? '' : `: ${missing}`}`, { timeout: 300_000 }, () => {
-  it.each([['allow', "I've successfully updated the configuration"], ['reject', "I understand you prefer not to make that change"]])(
+describe.skipIf(missing !== undefined).concurrent(`sdk${missing === undefined ? '' : `: ${missing}`}`, { timeout: 300_000 }, () => {
+  it.for([['allow', "I've successfully updated the configuration"], ['reject', "I understand you prefer not to make that change"]])(
     'has the text it wrote sent as its answer: %s',
-    async (permission, words) => {
-      const stage = await stageWith(`permission: ${permission}`);
+    async ([permission = '', words = ''], context) => {
+      const stage = await stageOf(context, `permission: ${permission}`);
       const asked = await stage.say(stage.owner, 'change it');
       const answer = await stage.watch.until('an answer', () => stage.answers[0], PATIENCE_MS);
       expect(answer.content).toContain(FIRST_WORDS);
@@ -48,8 +44,8 @@ describe.skipIf(missing !== undefined)(`sdk${missing === undefined ? '' : `: ${m
     },
   );
 
-  it('asks its owner', async () => {
-    const stage = await stageWith('permission: ask');
+  it('asks its owner', async (context) => {
+    const stage = await stageOf(context, 'permission: ask');
     const desk = new OwnerDesk(stage.owner, stage, () => stage.watch.look());
     await stage.say(stage.owner, 'change it');
     const shown = await stage.watch.until('a card', () => desk.cards[0], PATIENCE_MS);
@@ -59,8 +55,8 @@ describe.skipIf(missing !== undefined)(`sdk${missing === undefined ? '' : `: ${m
     expect(desk.editOf(shown)?.card).toMatchObject({ outcome: 'applied' });
   });
 
-  it('is cancelled, offers no model, is killed, answers once, and leaves nothing when it is stopped', async () => {
-    const stage = await stageWith();
+  it('is cancelled, offers no model, is killed, answers once, and leaves nothing when it is stopped', async (context) => {
+    const stage = await stageOf(context);
     const frames = await openEye(stage);
     const desk = new OwnerDesk(stage.owner, stage, () => stage.watch.look());
     const beginnings = (): number => frames.filter(({ kind, plaintext }) => kind === 'acp_read' && plaintext.includes(FIRST_WORDS)).length;
@@ -86,8 +82,8 @@ describe.skipIf(missing !== undefined)(`sdk${missing === undefined ? '' : `: ${m
     expect(pids().filter(isAlive)).toEqual([]);
   });
 
-  it('takes no message while it writes: its turn is cut short, and both are answered once in one turn of the same process', async () => {
-    const stage = await stageWith();
+  it('takes no message while it writes: its turn is cut short, and both are answered once in one turn of the same process', async (context) => {
+    const stage = await stageOf(context);
     const frames = await openEye(stage);
     const first = await stage.say(stage.owner, 'begin');
     await stage.watch.until('the beginning', () => frames.some(({ kind, plaintext }) => kind === 'acp_read' && plaintext.includes(FIRST_WORDS)), PATIENCE_MS);
