@@ -5,17 +5,22 @@
  * $XDG_CACHE_HOME or ~/.cache), and a program that cannot be had is skipped with the reason. The tests then run in a
  * network of their own with nothing but loopback in it, where the system allows that; else it is said that they do not.
  */
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
+import { performance } from 'node:perf_hooks';
+import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('../', import.meta.url));
 const PACKAGES = JSON.parse(readFileSync(join(ROOT, 'test', 'real', 'packages.json'), 'utf8'));
 const CACHE = process.env.SKEP_AGENTS ?? join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'skep', 'agents');
-/** After this long the registry is taken for one that cannot be reached. */
-const FETCH_MS = 600_000;
+/** After this long the registry is taken for one that cannot be reached: the four programs are 400 MB to fetch. */
+const FETCH_MS = 180_000;
+/** The versions are pinned, so what npm has it need not ask for; a registry that does not answer is asked again soon. */
+const NPM = ['--prefer-offline', '--fetch-retry-mintimeout=1000', '--fetch-retry-maxtimeout=5000', '--no-audit', '--no-fund', '--loglevel=error'];
 /** Brings loopback up, then becomes what it is given. */
 const ALONE = 'ip link set lo up && exec "$@"';
 
@@ -25,7 +30,8 @@ if (strange !== undefined) {
   console.error(`test:real: there is no ${JSON.stringify(strange.slice(0, 40))}, expected ${Object.keys(PACKAGES).join(', ')}`);
   process.exit(2);
 }
-const here = names.filter(fetched);
+const there = await Promise.all(names.map(fetched));
+const here = names.filter((_, index) => there[index]);
 if (here.length === 0) {
   console.log('test:real: nothing to test');
   process.exit(0);
@@ -38,29 +44,43 @@ const { status } = spawnSync(
 );
 process.exit(status ?? 1);
 
-function fetched(name) {
+/** Whether the program is there, after an attempt to fetch it where it is not. */
+async function fetched(name) {
   const { package: title, version } = PACKAGES[name];
   const folder = join(CACHE, `${name}-${version}`);
   if (existsSync(folder)) return true;
   console.log(`test:real: fetching ${title}@${version} into ${folder}`);
+  const beganMs = performance.now();
   // Whole, or not there: an earlier run may have been interrupted.
   const part = `${folder}.${process.pid}`;
   try {
     mkdirSync(part, { recursive: true });
     writeFileSync(join(part, 'package.json'), '{ "private": true }');
-    const ended = spawnSync('npm', ['install', '--no-audit', '--no-fund', '--loglevel=error', `${title}@${version}`], { cwd: part, encoding: 'utf8', timeout: FETCH_MS });
-    const why = ended.error?.message ?? (ended.status === 0 ? undefined : firstLine(ended.stderr));
+    const why = await whyNotInstalled(part, `${title}@${version}`);
     if (why !== undefined) {
       console.log(`test:real: skipped: ${name}: ${title}@${version} cannot be fetched: ${why}`);
       return false;
     }
     renameSync(part, folder);
+    console.log(`test:real: fetched ${title}@${version} in ${Math.round((performance.now() - beganMs) / 1000)} s`);
     return true;
   } catch (error) {
     console.log(`test:real: skipped: ${name}: ${CACHE}: ${error.message}`);
     return false;
   } finally {
     rmSync(part, { recursive: true, force: true });
+  }
+}
+
+async function whyNotInstalled(folder, wanted) {
+  const npm = spawn('npm', ['install', ...NPM, wanted], { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'], timeout: FETCH_MS });
+  const said = text(npm.stderr);
+  try {
+    const [status] = await once(npm, 'close');
+    if (status === 0) return undefined;
+    return status === null ? `it took longer than ${FETCH_MS / 1000} s` : firstLine(await said);
+  } catch (error) {
+    return error.message;
   }
 }
 
@@ -73,7 +93,7 @@ function aloneness() {
 }
 
 /** What npm says in words, without its lines of codes. */
-function firstLine(text) {
-  const lines = text.split('\n').map((line) => line.replace(/^npm (?:error|ERR!) ?/, '').trim());
+function firstLine(words) {
+  const lines = words.split('\n').map((line) => line.replace(/^npm (?:error|ERR!) ?/, '').trim());
   return lines.find((line) => line !== '' && !/^(?:code|syscall|errno|address|port) /.test(line)) ?? 'no word why';
 }
