@@ -8,6 +8,8 @@ export default defineConfig({
     setupFiles: ['test/setup/leaks.ts'],
     pool: 'forks',
     maxWorkers: 2,
+    // What follows a failure in its suite would only wait, for minutes each.
+    bail: 1,
     reporters: ['verbose'],
   },
 });

@@ -72,7 +72,8 @@ export async function openScene(real: RealAgent, { agent = [] }: SceneOptions = 
   const model = await openModelServer(mindOf((command) => real.shell(command)), () => waiting.look());
   const stage = await openStage({
     rules: [], adapter: real.name,
-    agent: [environmentLine(real.prepare(home, model.url)), `cwd: ${work}`, ...agent],
+    // As it is unless skep.yaml says otherwise.
+    agent: [environmentLine(real.prepare(home, model.url)), `cwd: ${work}`, 'mid-turn: steer', ...agent],
     environment: {
       PATH: `${join(found.modules, '.bin')}:${process.env['PATH'] ?? ''}`, HOME: home, TMPDIR: scratch,
       XDG_CONFIG_HOME: join(home, '.config'), XDG_DATA_HOME: join(home, '.local', 'share'), XDG_CACHE_HOME: join(home, '.cache'), XDG_STATE_HOME: join(home, '.local', 'state'),

@@ -21,7 +21,7 @@ const missing = 'missing' in found ? found.missing : undefined;
 /** Closed when the test is over. */
 async function stageOf({ onTestFinished }: TestContext, ...agent: readonly string[]): Promise<Stage> {
   const program = 'missing' in found ? '' : join(found.modules, '@agentclientprotocol', 'sdk', 'dist', 'examples', 'agent.js');
-  const stage = await openStage({ rules: [], adapter: JSON.stringify({ command: process.execPath, args: [program] }), agent });
+  const stage = await openStage({ rules: [], adapter: JSON.stringify({ command: process.execPath, args: [program] }), agent: ['mid-turn: steer', ...agent] });
   onTestFinished(() => stage.close());
   return stage;
 }
