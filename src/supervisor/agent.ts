@@ -32,6 +32,7 @@ import { Pool } from './pool.ts';
 import { ProviderLimit } from './provider-limit.ts';
 import type { HeededTurn } from './provider-limit.ts';
 import type { ProviderWord } from './settle.ts';
+import { forgetSessions } from './sessions/forget.ts';
 import { IdleSessions } from './sessions/idle.ts';
 import { SessionMemory } from './sessions/memory.ts';
 import { Wishes } from './sessions/wishes.ts';
@@ -96,7 +97,7 @@ export class Agent {
       },
     });
     this.#idle = new IdleSessions({
-      clock: steadyClock, idleMs: options.sessionIdleMs, close: (beforeMs) => this.#pool.closeIdle(beforeMs, this.#turns.flights.lanes()),
+      clock: steadyClock, idleMs: options.sessionIdleMs, close: (beforeMs) => this.#pool.closeIdle(beforeMs, new Set([...this.#turns.flights.lanes(), ...this.#owner.lanes()])),
     });
     this.#operator = new Operator({
       options: () => this.#options, pool: this.#pool, permissions: this.#permissions, observation: this.#observation, pump: () => { this.#pump(); },
@@ -104,7 +105,7 @@ export class Agent {
     });
     this.#owner = new OwnerDesk({
       options: () => this.#options, pool: this.#pool, permissions: this.#permissions, models: this.#models, memory: this.#memory, turnsIn: (channelId) => this.#turns.flights.in(channelId),
-      advance: (inputs) => this.#order(inputs), track: (work) => { this.#track(work); }, pump: () => { this.#pump(); },
+      advance: (inputs) => this.#order(inputs), track: (work) => { this.#track(work); }, used: () => { this.#idle.used(); }, pump: () => { this.#pump(); },
     });
   }
 
@@ -175,12 +176,19 @@ export class Agent {
       case 'joined':
         return this.#directory.forgetChannel(item.channelId);
       case 'left':
-        this.#directory.forgetChannel(item.channelId);
-        await this.#mailbox.add(() => this.#advance([{ type: 'left', channelId: item.channelId }]));
-        return;
+        return this.#leave(item.channelId);
       default:
         return unreachable(item);
     }
+  }
+
+  /** On disk when it resolves. What the agent is told there when it comes back is a conversation that begins anew. */
+  async #leave(channelId: ChannelId): Promise<void> {
+    this.#directory.forgetChannel(channelId);
+    await this.#mailbox.add(() => this.#advance([{ type: 'left', channelId }]));
+    forgetSessions({ pool: this.#pool, memory: this.#memory, turnsIn: (id) => this.#turns.flights.in(id) }, channelId);
+    this.#models.forget(channelId);
+    await this.#memory.settled();
   }
 
   /** Resolves when the event is on disk or is none of ours: only then may the feed forget it. */

@@ -29,6 +29,11 @@ export class ModelChoices {
     return this.#choices.get(channelId);
   }
 
+  /** Its sessions have the agent's own model from here on. */
+  forget(channelId: ChannelId): void {
+    this.#choices.delete(channelId);
+  }
+
   /** Undoes `choice`, unless something has come of it meanwhile, or another followed. */
   takeBack(channelId: ChannelId, choice: ModelChoice, before: ModelChoice | undefined): void {
     if (this.#choices.get(channelId) !== choice) return;

@@ -24,12 +24,13 @@ import type { Entry } from './inbox/entry.ts';
 import type { InboxInput } from './inbox/machine.ts';
 import type { ModelChoice, ModelChoices } from './models.ts';
 import type { PermissionDecision, Permissions } from './permissions.ts';
-import type { Pool } from './pool.ts';
+import type { OpenLane, Pool } from './pool.ts';
+import { forgetSessions } from './sessions/forget.ts';
 import type { SessionMemory } from './sessions/memory.ts';
 
 /** What of the agent's driver an order may touch. */
 export interface DriverDoors {
-  readonly options: () => Pick<AgentOptions, 'link' | 'clock' | 'log' | 'name' | 'onShutdown'>;
+  readonly options: () => Pick<AgentOptions, 'link' | 'clock' | 'steadyClock' | 'log' | 'name' | 'onShutdown'>;
   readonly pool: Pool;
   readonly permissions: Pick<Permissions, 'decide'>;
   readonly models: ModelChoices;
@@ -39,6 +40,8 @@ export interface DriverDoors {
   readonly advance: (inputs: readonly InboxInput[]) => Promise<number>;
   /** Sees to it that the agent's end waits for this, and that its failure is loud. */
   readonly track: (work: Promise<unknown>) => void;
+  /** A session was used, if only by its owner. */
+  readonly used: () => void;
   /** A process may be free again. */
   readonly pump: () => void;
 }
@@ -51,10 +54,17 @@ const CANCELLED = 'cancelled by the owner';
 export class OwnerDesk {
   readonly #doors: DriverDoors;
   readonly #startedAtMs: Milliseconds;
+  /** Sessions that are being put to another model. */
+  readonly #held = new Set<OpenLane>();
 
   constructor(doors: DriverDoors) {
     this.#doors = doors;
     this.#startedAtMs = doors.options().clock.now();
+  }
+
+  /** The lanes whose sessions an order is at work in: they are in use. */
+  lanes(): ReadonlySet<string> {
+    return new Set([...this.#held].map(({ lane }) => lane));
   }
 
   order(frame: ControlFrame): void {
@@ -76,18 +86,11 @@ export class OwnerDesk {
     const stale = isStale(command, entry, clock.now(), this.#startedAtMs);
     const cancels: readonly InboxInput[] = stale || command === '!shutdown' ? [] : [{ type: 'cancelled', channelId, outcome: CANCELLED }];
     const turns = await this.#doors.advance([...cancels, { type: 'commanded', entry, outcome: stale ? 'stale' : 'taken' }]);
-    if (command === '!rotate' && !stale) this.#rotate(channelId);
+    if (command === '!rotate' && !stale) forgetSessions(this.#doors, channelId);
     const status = stale ? 'stale' : statusOf(command, turns);
     log.info('a command of the owner', { agent, eventId, command, status });
     this.#doors.track(link.report(reportOf(command, entry, status)));
     if (status === 'stopping') onShutdown?.();
-  }
-
-  #rotate(channelId: ChannelId): void {
-    const flying = this.#doors.turnsIn(channelId);
-    for (const flight of flying) flight.endSession();
-    this.#doors.memory.forgetChannel(channelId);
-    this.#doors.pool.forget(channelId, new Set(flying.map(({ batch }) => batch.lane)));
   }
 
   async #obey(request: Exclude<ControlRequest, PermissionDecision>): Promise<void> {
@@ -119,7 +122,7 @@ export class OwnerDesk {
   }
 
   async #switchIdle(request: SwitchModel): Promise<SwitchStatus> {
-    const { models, pool, pump } = this.#doors;
+    const { models, pool, pump, used, options } = this.#doors;
     const { channelId, modelId } = request;
     const sessions = pool.sessionsOf(channelId);
     if (sessions.length === 0) {
@@ -132,7 +135,10 @@ export class OwnerDesk {
     const choice: ModelChoice = { modelId };
     // Before it is asked for: a turn that begins meanwhile in another process has the model, too.
     models.choose(channelId, choice);
-    const changes = await Promise.all(sessions.map(async ({ life, sessionId }) => {
+    const changes = await Promise.all(sessions.map(async (open) => {
+      const { life, session } = open;
+      const { sessionId } = session;
+      this.#held.add(open);
       // No turn begins in the process meanwhile; one of another channel goes on beside it.
       const holder = life.status === 'idle' ? `model:${sessionId}` : undefined;
       if (holder !== undefined) life.take(holder);
@@ -141,8 +147,11 @@ export class OwnerDesk {
       // As in a turn: a program that does not answer this will not answer the next. One that is in a turn may be slow for
       // it, and has the deadlines of that turn.
       if (holder !== undefined && !change.ok && change.code === 'timeout') await life.retire('crashed');
+      this.#held.delete(open);
+      session.usedAtMs = options().steadyClock.now();
       return change;
     }));
+    used();
     pump();
     if (changes.some(({ ok }) => ok)) return 'switched';
     if (changes.some((change) => !change.ok && change.code === 'unsupported')) {

@@ -13,6 +13,7 @@ import type { Permissions } from './permissions.ts';
 import { RuntimeWatch } from './runtime-watch.ts';
 import { Rest } from './rest.ts';
 import type { Work } from './rest.ts';
+import type { LaneSession } from './sessions/lane-session.ts';
 import { presenceOf } from './signals.ts';
 import { Slot } from './slot.ts';
 import type { SlotChange } from './slot.ts';
@@ -24,6 +25,13 @@ export interface FreeProcess {
   /** Which of the agent's slots it is, counted from 0. */
   readonly index: number;
   readonly life: Life;
+}
+
+/** A lane that has a session, and where. */
+export interface OpenLane {
+  readonly life: Life;
+  readonly lane: string;
+  readonly session: LaneSession;
 }
 
 export class Pool {
@@ -109,8 +117,8 @@ export class Pool {
   }
 
   /** The open sessions of a channel, in whatever process. */
-  sessionsOf(channelId: ChannelId): readonly { readonly life: Life; readonly sessionId: string }[] {
-    return this.#slots.flatMap(({ life }) => life?.lanesOf(channelId).map(([, { sessionId }]) => ({ life, sessionId })) ?? []);
+  sessionsOf(channelId: ChannelId): readonly OpenLane[] {
+    return this.#slots.flatMap(({ life }) => life?.lanesOf(channelId).map(([lane, session]) => ({ life, lane, session })) ?? []);
   }
 
   hasSession(sessionId: string): boolean {

@@ -80,7 +80,10 @@ export async function runTurn(work: TurnWork): Promise<TurnReport> {
   flight.opened();
   const facts = await gatherFacts({ link: options.link, directory, batch, session, held });
   const input = turnInput(batch, facts, session.standing, standingRole(session));
-  if (!flight.mayPrompt(session.sessionId)) return { ending: notBegun(flight), outcome: 'not begun', published: [] };
+  if (!flight.mayPrompt(session.sessionId)) {
+    if (flight.isLast) dropSession(work, session);
+    return { ending: notBegun(flight), outcome: 'not begun', published: [] };
+  }
   life.bind({ turnId: batch.turnId, channelId: batch.channelId });
   const stopTyping = options.signals?.typing === true ? options.link.typing(typingPlace(batch)) : undefined;
   const prompted = await prompt(work, session, input, origin).finally(stopTyping);
@@ -187,6 +190,12 @@ function leaveSession({ options, memory, flight, signal }: TurnWork, { session, 
     known: [...shown, ...published, ...[...evidenceOf(batch), ...steers.given.map(({ entry }) => entry)].map(({ eventId }) => eventId)],
     maxTurns: options.sessionTurns, now: options.steadyClock.now(),
   });
+}
+
+/** Nobody goes on with it. */
+function dropSession({ memory, flight: { batch: { lane }, life } }: TurnWork, { sessionId }: LaneSession): void {
+  life.forget(lane);
+  memory.forget(lane, sessionId);
 }
 
 /** Asked through a function, because it changes while something is awaited. */

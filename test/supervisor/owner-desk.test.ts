@@ -156,6 +156,32 @@ describe('switch_model', () => {
     expect(two?.session).toBe(one?.session);
   });
 
+  it('between turns is a use of the session: it is not closed as idle meanwhile, and has its whole time after it', async () => {
+    const idleMs = 30_000;
+    const isWritten = (method: string) => (): boolean => bench.link.told.some(({ kind, payload }) => kind === 'acp_write' && payload.includes(method));
+    const open = (): number | undefined => bench.agent.snapshot().processes[0]?.sessions;
+    const bench = openBench({
+      sessionIdleMs: idleMs, observation: { livenessMs: 600_000, packed: false, program: { command: 'x', args: [] } },
+      script: { newSession: MODELS, sessions: { close: true }, rules: [ANSWER] },
+    });
+    await bench.hear(message({ content: 'one' }));
+    await bench.nth('turn_ended');
+    bench.clock.push(idleMs - 1);
+    const { pid } = await bench.nth('process_started');
+    process.kill(pid, 'SIGSTOP');
+    order(bench, 'switch_model', { modelId: 'large' });
+    await bench.until(isWritten('session/set_model'));
+    bench.clock.push(1);
+    expect([open(), isWritten('session/close')()]).toEqual([1, false]);
+    process.kill(pid, 'SIGCONT');
+    expect(await nthResult(bench, 1)).toMatchObject({ status: 'switched' });
+    bench.clock.push(idleMs - 1);
+    expect(open()).toBe(1);
+    bench.clock.push(1);
+    await bench.until(isWritten('session/close'));
+    expect(open()).toBe(0);
+  });
+
   it('where the agent will not have it is unsupported', async () => {
     const answers = { 'session/set_model': { error: { code: -32_602, message: 'not today' } } };
     const bench = openBench({ script: { newSession: MODELS, answers, rules: [ANSWER] } });

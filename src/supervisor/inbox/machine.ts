@@ -20,9 +20,9 @@ import { unreachable } from '../../model/index.ts';
 import type { ChannelId, Milliseconds } from '../../model/index.ts';
 import { carriedAfter, endOf, queueAfter, saveAll } from './ending.ts';
 import type { Batch, Entry } from './entry.ts';
-import { join, steered, steering } from './mid-turn.ts';
+import { dropped, join, steered, steering } from './mid-turn.ts';
 import { arrival, carriedWith, headOf, readyAt, takeable } from './ready.ts';
-import { enqueue, flying, holds, overflowing, withLane, without } from './state.ts';
+import { enqueue, flying, holds, overflowing, withLane } from './state.ts';
 import type { InboxState } from './state.ts';
 import type { Ending, InboxCommand, InboxInput, InboxStep, MidTurn } from './step.ts';
 
@@ -59,8 +59,9 @@ function accept(state: InboxState, entry: Entry, midTurn: MidTurn | undefined): 
   const commands: InboxCommand[] = [{ type: 'save', save: { change: 'insert', entry } }];
   const oldest = overflowing(next, entry.channelId);
   if (oldest !== undefined) commands.push({ type: 'save', save: { change: 'dead', eventId: oldest.eventId, outcome: 'overflow' } });
-  const joined = join(oldest === undefined ? next : without(next, oldest), entry, midTurn);
-  return { state: joined.state, commands: [...commands, ...joined.commands] };
+  const room = oldest === undefined ? { state: next, commands: [] } : dropped(next, oldest);
+  const joined = join(room.state, entry, midTurn);
+  return { state: joined.state, commands: [...commands, ...room.commands, ...joined.commands] };
 }
 
 function take(state: InboxState, turnId: string, now: Milliseconds): InboxStep {

@@ -9,7 +9,7 @@
  *                   |                 |          |   turn is cut     |   its turn is cut|              |
  *   taken, unknown  | -               | -        | -                 | -                | -            | as `finished` says
  *
- * One at a time is offered or tried. `unknown`: the agent may have read it, and so it is given to no other turn before
+ * One at a time is offered or tried. An offered one that a full queue drops (`machine.ts`) makes room for the next. `unknown`: the agent may have read it, and so it is given to no other turn before
  * this one has ended. What names another turn than the one in flight, or another message than the one that is due, is late
  * and changes nothing.
  *
@@ -20,7 +20,7 @@
 import { unreachable } from '../../model/index.ts';
 import type { EventId } from '../../model/index.ts';
 import type { Batch, Entry, MergeMode } from './entry.ts';
-import { withLane } from './state.ts';
+import { withLane, without } from './state.ts';
 import type { Given, InboxState, Lane } from './state.ts';
 import type { InboxCommand, InboxInput, InboxStep, MidTurn, SteerAnswer } from './step.ts';
 
@@ -51,6 +51,15 @@ export function join(state: InboxState, entry: Entry, midTurn: MidTurn | undefin
   const { offers = [] } = lane;
   const joined: Lane = { ...lane, offers: [...offers, entry.eventId] };
   return midTurn.how === 'interrupt' ? cut(state, turn, joined, 'interrupt') : offerNext(state, turn, joined, offers[0]);
+}
+
+/** `entry` waits no more. Where it was the one on offer, nobody answers for it any longer, and the next is offered. */
+export function dropped(state: InboxState, entry: Entry): InboxStep {
+  const offered = state.lanes.get(entry.lane)?.offers?.[0];
+  const rest = without(state, entry);
+  const lane = rest.lanes.get(entry.lane);
+  if (lane?.inFlight === undefined || offered !== entry.eventId) return { state: rest, commands: [] };
+  return offerNext(rest, lane.inFlight, lane);
 }
 
 /** With the `steer` command where it may be given; without, it was late. */

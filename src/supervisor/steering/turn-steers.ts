@@ -30,7 +30,8 @@ export class TurnSteers {
   readonly #given: GivenMessage[] = [];
   #ledger: Ledger | undefined;
   #tell: (manifest: Manifest) => void = () => undefined;
-  #held: Promise<undefined> | undefined;
+  /** Until nothing is on its way any more. */
+  #held: Promise<unknown> = Promise.resolve();
   #isOver = false;
 
   constructor() {
@@ -76,7 +77,8 @@ export class TurnSteers {
   /** The end of the turn waits until `release` is called. */
   hold(): { readonly release: () => void } {
     const { promise, resolve } = settleable<undefined>();
-    this.#held = promise;
+    // What is late, because it was dropped meanwhile, lets go of nothing but itself.
+    this.#held = Promise.all([this.#held, promise]);
     return { release: () => { resolve(undefined); } };
   }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { stepInbox } from '../../../src/supervisor/inbox/machine.ts';
-import type { Ending, InboxCommand, InboxInput } from '../../../src/supervisor/inbox/machine.ts';
+import type { Ending, InboxCommand, InboxInput, InboxStep } from '../../../src/supervisor/inbox/machine.ts';
 import { nextReadyAt } from '../../../src/supervisor/inbox/ready.ts';
 import { emptyInbox, heldEvents, inboxCounts } from '../../../src/supervisor/inbox/state.ts';
 import type { InboxState } from '../../../src/supervisor/inbox/state.ts';
@@ -292,5 +292,21 @@ describe('bounds', () => {
       type: 'save', save: { change: 'dead', eventId: entries[0]?.eventId, outcome: 'overflow' },
     });
     expect(inboxCounts(bench.state).queued).toBe(MAX_PENDING);
+  });
+
+  it('where that was on offer to the turn under way, offers it the next, once', () => {
+    const root = message();
+    const turn = entryOf(root, 0);
+    const entries = Array.from({ length: MAX_PENDING + 1 }, (_, index) => entryOf(message({ tags: inThread(root.id) }), index + 1));
+    const accepted = (state: InboxState, entry: Entry): InboxStep => stepInbox(state, { type: 'accepted', entry, midTurn: { how: 'steer', place: 'thread' } }, ms(0));
+    const begun = stepInbox(accepted(emptyInbox({ gatherMs: 0 }), turn).state, { type: 'take', turnId: 't' }, ms(0));
+    const offers: unknown[] = [];
+    let { state } = begun;
+    for (const entry of [...entries, entryOf(message({ tags: inThread(root.id) }), 9_000)]) {
+      const step = accepted(state, entry);
+      offers.push(...step.commands.flatMap((command) => (command.type === 'offer' ? [command.entry.eventId] : [])));
+      state = step.state;
+    }
+    expect(offers).toEqual(entries.slice(0, 3).map(({ eventId }) => eventId));
   });
 });

@@ -1,9 +1,11 @@
 /** Where a conversation ends and a fresh one begins though its process goes on, and what counts as read in it. */
 import { describe, expect, it } from 'vitest';
+import { settleable } from '../../../src/model/index.ts';
+import { sql } from '../../../src/store/index.ts';
 import { openBench } from '../bench.ts';
 import type { Bench, BenchOptions } from '../bench.ts';
-import { order, reports } from '../orders.ts';
-import { inThread, message } from '../people.ts';
+import { MODELS, order, reports } from '../orders.ts';
+import { agent, channel, inThread, message, otherChannel } from '../people.ts';
 
 const RESTART_MS = 7_000;
 const root = message({ at: 1, content: 'the root' });
@@ -154,5 +156,41 @@ describe('what a session has read', () => {
     await at.hear(message());
     await at.nth('turn_ended', 2);
     expect(prompts(at).map((prompt) => /History: [a-z ]+/.exec(prompt)?.[0])).toEqual(['History: not loaded', 'History: already delivered']);
+  });
+});
+
+describe('a channel that the agent leaves', () => {
+  const CLOSING = { sessions: { resume: true, close: true } };
+  const kept = async (at: Bench): Promise<number> => (await at.store.read(sql('SELECT 1 FROM sessions'))).length;
+
+  it('has no sessions any more, open or on disk, and no model of its own; the others have theirs', async () => {
+    const at = bench({ script: { ...CLOSING, newSession: MODELS, rules: [{ do: [{ say: '{{session}} {{model}}' }] }] } });
+    await ask(at, 1);
+    order(at, 'switch_model', { modelId: 'large' });
+    await at.until(() => at.link.told.some(({ kind }) => kind === 'control_result'));
+    await at.hear(message({ tags: [['h', otherChannel], ['p', agent.pubkey]] }));
+    await at.nth('turn_ended', 2);
+    expect([at.agent.snapshot().processes[0]?.sessions, await kept(at)]).toEqual([2, 2]);
+    await at.link.give({ type: 'left', channelId: channel });
+    expect([at.agent.snapshot().processes[0]?.sessions, await kept(at)]).toEqual([1, 1]);
+    await at.link.give({ type: 'joined', channelId: channel });
+    await ask(at, 3);
+    expect(at.seen('turn_started').map(({ session }) => session)).toEqual(['new', 'new', 'new']);
+    expect(at.answers[2]).toMatch(/ small$/);
+  });
+
+  it('while its session is in a turn that is not begun yet: that one neither', async () => {
+    const at = bench({ script: { ...CLOSING, rules: [SAY] } });
+    await ask(at, 1);
+    const { promise: held, resolve: release } = settleable<undefined>();
+    at.link.held = held;
+    const asked = at.link.asked.length;
+    await at.hear(message({ at: 3, tags: inThread(root.id) }));
+    await at.until(() => at.link.asked.length > asked);
+    await at.link.give({ type: 'left', channelId: channel });
+    release(undefined);
+    await at.nth('turn_ended', 2);
+    expect([at.agent.snapshot().processes[0]?.sessions, await kept(at)]).toEqual([0, 0]);
+    expect(at.answers).toHaveLength(1);
   });
 });
