@@ -7,7 +7,7 @@ const PURE = [
   'src/persona/**/*.ts', 'src/metrics/**/*.ts',
   'src/permission/{admission,answer,decision,entry,policy}.ts',
   'src/**/machine.ts', 'src/**/*-machine.ts', 'src/supervisor/gate.ts', 'src/supervisor/settle.ts',
-  'src/supervisor/inbox/{ending,mid-turn,ready,state}.ts', 'src/supervisor/steering/settle-given.ts', 'src/supervisor/sessions/end.ts',
+  'src/supervisor/inbox/{ending,lanes,mid-turn,ready,state}.ts', 'src/supervisor/steering/settle-given.ts', 'src/supervisor/sessions/end.ts',
 ];
 const IMPURE_GLOBALS = [
   'process', 'setTimeout', 'setInterval', 'setImmediate', 'queueMicrotask', 'performance', 'fetch', 'console', 'crypto',

@@ -18,7 +18,7 @@ const IMPURE: ReadonlySet<string> = new Set([
 
 const files = sourceFiles('compiler', 'src').filter((file) =>
   /^(compiler|src\/model|src\/nostr|src\/cards|src\/metrics|src\/persona|src\/broker\/wire|src\/owner\/view)\//.test(file) || /(\/|-)machine\.ts$/.test(file)
-  || ['src/supervisor/gate.ts', 'src/supervisor/settle.ts', 'src/supervisor/answer.ts', 'src/supervisor/inbox/state.ts', 'src/supervisor/inbox/ready.ts',
+  || ['src/supervisor/gate.ts', 'src/supervisor/settle.ts', 'src/supervisor/answer.ts', 'src/supervisor/inbox/lanes.ts', 'src/supervisor/inbox/state.ts', 'src/supervisor/inbox/ready.ts',
     'src/supervisor/inbox/mid-turn.ts', 'src/supervisor/inbox/ending.ts', 'src/supervisor/steering/settle-given.ts', 'src/supervisor/sessions/end.ts',
     'src/permission/policy.ts', 'src/permission/admission.ts', 'src/permission/answer.ts',
     'src/permission/decision.ts', 'src/permission/entry.ts'].includes(file));

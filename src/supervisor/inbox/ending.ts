@@ -10,7 +10,7 @@ import { later, unreachable } from '../../model/index.ts';
 import type { Milliseconds } from '../../model/index.ts';
 import { limitRetryDelayMs, MAX_ATTEMPTS, MAX_BATCH, retryDelayMs } from './entry.ts';
 import type { Batch, CutTurn, Entry } from './entry.ts';
-import type { Lane } from './state.ts';
+import type { Lane } from './lanes.ts';
 import type { Ending, InboxCommand } from './step.ts';
 
 /** `back` waits again, by arrival. */

@@ -20,9 +20,11 @@ import { unreachable } from '../../model/index.ts';
 import type { ChannelId, Milliseconds } from '../../model/index.ts';
 import { carriedAfter, endOf, queueAfter, saveAll } from './ending.ts';
 import type { Batch, Entry } from './entry.ts';
+import { flying, laneInTurn, laneOf, lanesIn, withLane, withLanes } from './lanes.ts';
+import type { HeldLane } from './lanes.ts';
 import { dropped, join, steered, steering } from './mid-turn.ts';
-import { arrival, carriedWith, headOf, readyAt, takeable } from './ready.ts';
-import { enqueue, flying, holds, overflowing, withLane } from './state.ts';
+import { carriedWith, headOf, oldestReady } from './ready.ts';
+import { enqueue, enqueueAll, holds, overflowing } from './state.ts';
 import type { InboxState } from './state.ts';
 import type { Ending, InboxCommand, InboxInput, InboxStep, MidTurn } from './step.ts';
 
@@ -54,7 +56,7 @@ export function stepInbox(state: InboxState, input: InboxInput, now: Millisecond
 }
 
 function accept(state: InboxState, entry: Entry, midTurn: MidTurn | undefined): InboxStep {
-  if (holds(state.lanes.get(entry.lane), entry.eventId)) return { state, commands: [] };
+  if (holds(laneOf(state, entry), entry.eventId)) return { state, commands: [] };
   const next = enqueue(state, entry);
   const commands: InboxCommand[] = [{ type: 'save', save: { change: 'insert', entry } }];
   const oldest = overflowing(next, entry.channelId);
@@ -65,13 +67,8 @@ function accept(state: InboxState, entry: Entry, midTurn: MidTurn | undefined): 
 }
 
 function take(state: InboxState, turnId: string, now: Milliseconds): InboxStep {
-  const ready = takeable(state).filter(([, lane]) => readyAt(lane.queue, state.settings) <= now);
-  const oldest = ready.reduce<(typeof ready)[number] | undefined>(
-    (best, one) => (best !== undefined && arrival(best[1]) <= arrival(one[1]) ? best : one),
-    undefined,
-  );
-  if (oldest === undefined) return { state, commands: [] };
-  const [key, lane] = oldest;
+  const lane = oldestReady(state, now);
+  if (lane === undefined) return { state, commands: [] };
   const head = headOf(lane.queue);
   const [first, ...rest] = byStamp(head.entries);
   const [cut, ...others] = byStamp(head.merged);
@@ -79,11 +76,11 @@ function take(state: InboxState, turnId: string, now: Milliseconds): InboxStep {
   const mode = cut?.merge === 'interrupt' ? 'interrupt' : 'steer';
   const carried = carriedWith(head, lane.carried);
   const batch: Batch = {
-    turnId, lane: key, channelId: first.channelId, entries: [first, ...rest], ...(cut && { merged: { mode, entries: [cut, ...others] } }), ...(carried && { carried }),
+    turnId, lane: first.lane, channelId: first.channelId, entries: [first, ...rest], ...(cut && { merged: { mode, entries: [cut, ...others] } }), ...(carried && { carried }),
   };
   const taken = [...head.merged, ...head.entries];
   return {
-    state: withLane(state, key, { queue: lane.queue.slice(taken.length), inFlight: batch }),
+    state: withLane(state, batch, { queue: lane.queue.slice(taken.length), inFlight: batch }),
     commands: [
       ...taken.map((entry): InboxCommand => ({ type: 'save', save: { change: 'dispatched', eventId: entry.eventId, turnId } })),
       { type: 'dispatch', batch },
@@ -97,10 +94,10 @@ function byStamp(entries: readonly Entry[]): readonly Entry[] {
 }
 
 function finish(state: InboxState, input: Extract<InboxInput, { type: 'finished' }>, now: Milliseconds): InboxStep {
-  const lane = [...state.lanes.values()].find((one) => one.inFlight?.turnId === input.turnId);
-  const batch = lane?.inFlight;
-  if (lane === undefined || batch === undefined) return { state, commands: [] };
-  if (lane.decided === true) return { state: withLane(state, batch.lane, { queue: lane.queue }), commands: [] };
+  const found = laneInTurn(state, input.turnId);
+  if (found === undefined) return { state, commands: [] };
+  const { lane, turn: batch } = found;
+  if (lane.decided === true) return { state: withLane(state, batch, { queue: lane.queue }), commands: [] };
   const { jitter, ending, apart } = input;
   const others = new Set(apart?.eventIds);
   const entries = flying(lane);
@@ -109,18 +106,18 @@ function finish(state: InboxState, input: Extract<InboxInput, { type: 'finished'
   const given = apart && endOf(batch, entries.filter(({ eventId }) => others.has(eventId)), { ending: apart.ending, now, jitter });
   const queue = queueAfter(lane, ending, turn.back, given?.back ?? []);
   const carried = carriedWith(headOf(queue), carriedAfter(lane, ending, own));
-  return { state: withLane(state, batch.lane, { queue, ...(carried && { carried }) }), commands: [...turn.commands, ...(given?.commands ?? [])] };
+  return { state: withLane(state, batch, { queue, ...(carried && { carried }) }), commands: [...turn.commands, ...(given?.commands ?? [])] };
 }
 
 /** Turns that were in flight when the supervisor stopped end now: answered, or as a failure that need not wait. */
 function restore(state: InboxState, input: Extract<InboxInput, { type: 'restored' }>, now: Milliseconds): InboxStep {
   const commands: InboxCommand[] = [];
-  let next = input.queued.reduce(enqueue, state);
+  let next = enqueueAll(state, input.queued);
   for (const batch of input.stranded) {
-    const lane = next.lanes.get(batch.lane) ?? { queue: [] };
+    const lane = laneOf(next, batch) ?? { queue: [] };
     const ending: Ending = input.answered.has(batch.turnId) ? { how: 'done', outcome: 'answered before the restart' } : STRANDED;
     const eventIds = batch.entries.map(({ eventId }) => eventId).filter((eventId) => input.unanswered?.has(eventId));
-    const aloft = withLane(next, batch.lane, { ...lane, inFlight: batch });
+    const aloft = withLane(next, batch, { ...lane, inFlight: batch });
     const step = finish(aloft, { type: 'finished', turnId: batch.turnId, ending, jitter: 0, apart: { eventIds, ending: STRANDED } }, now);
     next = step.state;
     commands.push(...step.commands);
@@ -134,29 +131,28 @@ const LEFT = 'left the channel';
 
 function leave(state: InboxState, channelId: ChannelId): InboxStep {
   const commands: InboxCommand[] = [];
-  let next = state;
-  for (const [key, lane] of state.lanes) {
-    const gone = lane.queue.filter((entry) => entry.channelId === channelId);
-    const turn = lane.inFlight?.channelId === channelId && lane.decided !== true ? lane.inFlight : undefined;
+  const changed: (readonly [string, HeldLane])[] = [];
+  for (const [key, lane] of lanesIn(state, channelId).lanes) {
+    const gone = lane.queue;
+    const turn = lane.decided === true ? undefined : lane.inFlight;
     if (gone.length === 0 && turn === undefined) continue;
     commands.push(...saveAll(gone, 'dead', LEFT));
     // Dead from now on and not from the end of the turn: a crash between the two must not bring them back.
     if (turn !== undefined) commands.push(...saveAll(flying(lane), 'dead', LEFT), { type: 'cut_short', turnId: turn.turnId, gently: false });
-    const queue = lane.queue.filter((entry) => entry.channelId !== channelId);
-    next = withLane(next, key, turn === undefined ? { ...lane, queue } : { ...lane, queue, decided: true });
+    changed.push([key, turn === undefined ? { ...lane, queue: [] } : { ...lane, queue: [], decided: true }]);
   }
-  return { state: next, commands };
+  return { state: withLanes(state, channelId, changed), commands };
 }
 
 /** Done from now on, for the same reason. Under the thread policy these may be several turns. */
 function cancel(state: InboxState, { channelId, outcome }: Extract<InboxInput, { type: 'cancelled' }>): InboxStep {
   const commands: InboxCommand[] = [];
-  let next = state;
-  for (const [key, lane] of state.lanes) {
+  const changed: (readonly [string, HeldLane])[] = [];
+  for (const [key, lane] of lanesIn(state, channelId).lanes) {
     const turn = lane.inFlight;
-    if (turn?.channelId !== channelId || lane.decided === true) continue;
+    if (turn === undefined || lane.decided === true) continue;
     commands.push(...saveAll(flying(lane), 'done', outcome), { type: 'cut_short', turnId: turn.turnId, gently: true });
-    next = withLane(next, key, { ...lane, decided: true });
+    changed.push([key, { ...lane, decided: true }]);
   }
-  return { state: next, commands };
+  return { state: withLanes(state, channelId, changed), commands };
 }

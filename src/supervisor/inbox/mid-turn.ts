@@ -20,8 +20,10 @@
 import { unreachable } from '../../model/index.ts';
 import type { EventId } from '../../model/index.ts';
 import type { Batch, Entry, MergeMode } from './entry.ts';
-import { withLane, without } from './state.ts';
-import type { Given, InboxState, Lane } from './state.ts';
+import { laneInTurn, laneOf, withLane } from './lanes.ts';
+import type { Given, Lane } from './lanes.ts';
+import { without } from './state.ts';
+import type { InboxState } from './state.ts';
 import type { InboxCommand, InboxInput, InboxStep, MidTurn, SteerAnswer } from './step.ts';
 
 export type MidTurnPolicy = 'steer' | 'queue' | 'interrupt' | 'owner-interrupt';
@@ -44,7 +46,7 @@ export function midTurnOf(policy: MidTurnPolicy, message: { readonly isOwners: b
 
 /** `entry` has been put into its queue. */
 export function join(state: InboxState, entry: Entry, midTurn: MidTurn | undefined): InboxStep {
-  const lane = state.lanes.get(entry.lane);
+  const lane = laneOf(state, entry);
   const turn = lane?.inFlight;
   if (lane === undefined || turn === undefined || midTurn === undefined) return { state, commands: [] };
   if (lane.decided === true || !belongs(entry, turn, midTurn)) return { state, commands: [] };
@@ -55,16 +57,16 @@ export function join(state: InboxState, entry: Entry, midTurn: MidTurn | undefin
 
 /** `entry` waits no more. Where it was the one on offer, nobody answers for it any longer, and the next is offered. */
 export function dropped(state: InboxState, entry: Entry): InboxStep {
-  const offered = state.lanes.get(entry.lane)?.offers?.[0];
+  const offered = laneOf(state, entry)?.offers?.[0];
   const rest = without(state, entry);
-  const lane = rest.lanes.get(entry.lane);
+  const lane = laneOf(rest, entry);
   if (lane?.inFlight === undefined || offered !== entry.eventId) return { state: rest, commands: [] };
   return offerNext(rest, lane.inFlight, lane);
 }
 
 /** With the `steer` command where it may be given; without, it was late. */
 export function steering(state: InboxState, { turnId, eventId, published }: Extract<InboxInput, { type: 'steering' }>): InboxStep {
-  const found = laneOf(state, turnId);
+  const found = openLane(state, turnId);
   if (found === undefined) return { state, commands: [] };
   const { turn, lane } = found;
   const { offers = [], given = [], merging } = lane;
@@ -74,14 +76,14 @@ export function steering(state: InboxState, { turnId, eventId, published }: Extr
     ...lane, queue: lane.queue.filter((one) => one !== entry), offers: offers.slice(1), given: [...given, { entry, state: 'trying', published }],
   };
   return {
-    state: withLane(state, turn.lane, next),
+    state: withLane(state, turn, next),
     // Until the agent says that it has it, the first message of the turn is taken for the turn's own answer.
     commands: [saveGiven(turnId, eventId, Math.max(published, 1)), { type: 'steer', turnId, entry }],
   };
 }
 
 export function steered(state: InboxState, { turnId, eventId, answer }: Extract<InboxInput, { type: 'steered' }>): InboxStep {
-  const found = laneOf(state, turnId);
+  const found = openLane(state, turnId);
   if (found === undefined) return { state, commands: [] };
   const { lane, turn } = found;
   const { offers = [], given = [] } = lane;
@@ -121,17 +123,17 @@ function takenBack(lane: Lane, { entry }: Given, offers: readonly EventId[]): La
 }
 
 /** Twice is once, and the first reason stays. */
-function cut(state: InboxState, { turnId, lane: key }: Batch, lane: Lane, mode: MergeMode): InboxStep {
-  const commands: readonly InboxCommand[] = lane.merging === undefined ? [{ type: 'interrupt', turnId }] : [];
-  return { state: withLane(state, key, { ...lane, merging: lane.merging ?? mode }), commands };
+function cut(state: InboxState, turn: Batch, lane: Lane, mode: MergeMode): InboxStep {
+  const commands: readonly InboxCommand[] = lane.merging === undefined ? [{ type: 'interrupt', turnId: turn.turnId }] : [];
+  return { state: withLane(state, turn, { ...lane, merging: lane.merging ?? mode }), commands };
 }
 
 /** Offers the first that waits for it, unless it was offered already, or another is on its way, or the turn is cut short. */
-function offerNext(state: InboxState, { turnId, lane: key }: Batch, lane: Lane, offered?: EventId): InboxStep {
+function offerNext(state: InboxState, turn: Batch, lane: Lane, offered?: EventId): InboxStep {
   const { offers: [first] = [] } = lane;
   const entry = lane.queue.find(({ eventId }) => eventId === first);
   const isDue = entry !== undefined && first !== offered && lane.merging === undefined && !isTrying(lane);
-  return { state: withLane(state, key, lane), commands: isDue ? [{ type: 'offer', turnId, entry }] : [] };
+  return { state: withLane(state, turn, lane), commands: isDue ? [{ type: 'offer', turnId: turn.turnId, entry }] : [] };
 }
 
 function belongs(entry: Entry, { entries: [first] }: Batch, { how, place }: MidTurn): boolean {
@@ -140,12 +142,9 @@ function belongs(entry: Entry, { entries: [first] }: Batch, { how, place }: MidT
 }
 
 /** The lane of a turn that may be given messages. */
-function laneOf(state: InboxState, turnId: string): { readonly lane: Lane; readonly turn: Batch } | undefined {
-  for (const lane of state.lanes.values()) {
-    const { inFlight: turn, decided } = lane;
-    if (turn?.turnId === turnId) return decided === true ? undefined : { lane, turn };
-  }
-  return undefined;
+function openLane(state: InboxState, turnId: string): { readonly lane: Lane; readonly turn: Batch } | undefined {
+  const found = laneInTurn(state, turnId);
+  return found?.lane.decided === true ? undefined : found;
 }
 
 function isTrying({ given = [] }: Lane): boolean {

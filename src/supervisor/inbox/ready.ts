@@ -10,12 +10,28 @@ import { later } from '../../model/index.ts';
 import type { Milliseconds } from '../../model/index.ts';
 import { GATHER_CAP, MAX_BATCH } from './entry.ts';
 import type { CutTurn, Entry, InboxSettings } from './entry.ts';
-import type { InboxState, Lane } from './state.ts';
+import { everyLane, isBefore } from './lanes.ts';
+import type { HeldLane, Lane } from './lanes.ts';
+import type { InboxState } from './state.ts';
 
 /** When `take` may find something it does not find now: the earliest gather or back-off to pass; undefined for never. */
 export function nextReadyAt(state: InboxState): Milliseconds | undefined {
-  const times = takeable(state).map(([, lane]) => readyAt(lane.queue, state.settings));
-  return times.length === 0 ? undefined : times.reduce((least, time) => (time < least ? time : least));
+  let least: Milliseconds | undefined;
+  for (const lane of everyLane(state)) {
+    if (!isTakeable(lane)) continue;
+    const time = readyAt(lane.queue, state.settings);
+    if (least === undefined || time < least) least = time;
+  }
+  return least;
+}
+
+/** The lane whose head becomes the next turn. Looked at in the order of arrival first, which costs less than when it is ready. */
+export function oldestReady(state: InboxState, now: Milliseconds): HeldLane | undefined {
+  let oldest: HeldLane | undefined;
+  for (const lane of everyLane(state)) {
+    if (isTakeable(lane) && isBefore(lane, oldest) && readyAt(lane.queue, state.settings) <= now) oldest = lane;
+  }
+  return oldest;
 }
 
 /** What the next turn of a lane is made of. */
@@ -54,7 +70,7 @@ function run(queue: readonly Entry[]): readonly Entry[] {
  * nothing can join it and waiting would only cost. A head that something else follows, or that is full, is complete;
  * what a turn was cut short for has waited already.
  */
-export function readyAt(queue: readonly Entry[], settings: InboxSettings): Milliseconds {
+function readyAt(queue: readonly Entry[], settings: InboxSettings): Milliseconds {
   const { merged, entries } = headOf(queue);
   const first = entries[0];
   const last = entries.at(-1);
@@ -69,10 +85,6 @@ export function readyAt(queue: readonly Entry[], settings: InboxSettings): Milli
   return gathered > backoff ? gathered : backoff;
 }
 
-export function takeable(state: InboxState): readonly (readonly [string, Lane])[] {
-  return [...state.lanes].filter(([, lane]) => lane.inFlight === undefined && lane.queue.length > 0);
-}
-
-export function arrival(lane: Lane): number {
-  return lane.queue[0]?.receivedAtMs ?? Number.POSITIVE_INFINITY;
+function isTakeable({ inFlight, queue }: Lane): boolean {
+  return inFlight === undefined && queue.length > 0;
 }

@@ -152,7 +152,7 @@ describe('each input in each status', () => {
     bench.take('t', 0);
     expect(bench.finish('another', DONE).commands).toEqual([]);
     expect(bench.finish('t', DONE).saves()).toEqual(['done']);
-    expect(bench.state.lanes.size).toBe(0);
+    expect(bench.state.channels.size).toBe(0);
     expect(bench.finish('t', DONE).commands).toEqual([]);
   });
 
@@ -234,7 +234,7 @@ describe('restored', () => {
   it('one that was answered is done: asking again would answer twice', () => {
     const bench = new Bench().give({ type: 'restored', queued: [], stranded: [stranded], answered: new Set(['old']) });
     expect(bench.saves()).toEqual(['done']);
-    expect(bench.state.lanes.size).toBe(0);
+    expect(bench.state.channels.size).toBe(0);
   });
 
   it('one that ends the supervisor each time is given up, and told', () => {

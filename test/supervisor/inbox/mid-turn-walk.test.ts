@@ -7,11 +7,14 @@ import { milliseconds } from '../../../src/model/index.ts';
 import type { EventId, Milliseconds } from '../../../src/model/index.ts';
 import { entriesOf, evidenceOf } from '../../../src/supervisor/inbox/entry.ts';
 import type { Batch, CutTurn, Entry } from '../../../src/supervisor/inbox/entry.ts';
+import { flying, laneOf } from '../../../src/supervisor/inbox/lanes.ts';
+import type { Lane } from '../../../src/supervisor/inbox/lanes.ts';
 import { stepInbox } from '../../../src/supervisor/inbox/machine.ts';
 import type { Ending, InboxCommand, InboxInput, InboxStep, Save } from '../../../src/supervisor/inbox/machine.ts';
-import { emptyInbox, flying } from '../../../src/supervisor/inbox/state.ts';
-import type { InboxState, Lane } from '../../../src/supervisor/inbox/state.ts';
+import { emptyInbox } from '../../../src/supervisor/inbox/state.ts';
+import type { InboxState } from '../../../src/supervisor/inbox/state.ts';
 import { channel, entryOf, friend, inThread, message } from '../people.ts';
+import { withChanged } from './world.ts';
 
 type Step = (state: InboxState, input: InboxInput, now: Milliseconds) => InboxStep;
 
@@ -31,6 +34,7 @@ interface World {
   readonly wrong?: string;
 }
 
+const HERE = { channelId: channel, lane: channel };
 const NOW = milliseconds(1_000_000);
 const BOUNDS = { turns: 3, crashes: 1 };
 const DONE: Ending = { how: 'done', outcome: 'end_turn' };
@@ -43,13 +47,9 @@ const inIt = (index: number, by?: typeof friend): Entry => entryOf(message({ tag
 const COMING = [first, inIt(1), inIt(2, friend), entryOf(message(), 3)];
 const HOWS = ['steer', 'interrupt'] as const;
 
-function laneOf({ state }: World): Lane | undefined {
-  return state.lanes.get(channel);
-}
-
 function moves(world: World, step: Step, how: (typeof HOWS)[number]): readonly World[] {
   const next: World[] = [];
-  const lane = laneOf(world);
+  const lane = laneOf(world.state, HERE);
   for (const entry of COMING) {
     if (!world.table.has(entry.eventId)) next.push(give(world, step, [{ type: 'accepted', entry, midTurn: { how, place: 'thread' } }]));
   }
@@ -66,7 +66,7 @@ function moves(world: World, step: Step, how: (typeof HOWS)[number]): readonly W
 
 /** As the driver ends a turn: never while a message is being tried, and what is not known comes back, or was answered. */
 function ends(world: World, step: Step, ending: Ending): readonly World[] {
-  const { inFlight, given = [], offers = [] } = laneOf(world) ?? { queue: [] };
+  const { inFlight, given = [], offers = [] } = laneOf(world.state, HERE) ?? { queue: [] };
   if (inFlight === undefined || given.some(({ state }) => state === 'trying')) return [];
   const { turnId } = inFlight;
   const unknown = given.filter(({ state }) => state === 'unknown').map(({ entry }) => entry.eventId);
@@ -78,7 +78,7 @@ function ends(world: World, step: Step, ending: Ending): readonly World[] {
     const before = inFlight.carried?.entries.map(({ eventId }) => eventId) ?? [];
     const isJoined = offers.length > 0 || eventIds.length > 0;
     const carried = ending === UNFINISHED ? (isJoined ? [...before, ...ids.filter((id) => !eventIds.includes(id))] : []) : ending.how === 'done' ? [] : before;
-    const isCarried = idsOf(laneOf(after)?.carried) === carried.join();
+    const isCarried = idsOf(laneOf(after.state, HERE)?.carried) === carried.join();
     return blame(blame(after, isCarried ? undefined : 'what was cut short after it had published is lost, or told of a turn that has nothing to do with it'), ids.map((eventId) => {
       const status = after.table.get(eventId)?.status;
       const expected = ending.how === 'done' && !eventIds.includes(eventId) ? 'done' : 'queued';
@@ -166,7 +166,7 @@ function save(world: World, change: Save): World {
 
 /** Between two inputs: the rows, as a kill would leave them, are what the machine holds; what was read is of one turn. */
 function standing(world: World): string | undefined {
-  const lane = laneOf(world) ?? { queue: [] };
+  const lane = laneOf(world.state, HERE) ?? { queue: [] };
   const waiting = lane.queue.map(({ eventId }) => eventId);
   const aloft = flying(lane).map(({ eventId }) => eventId);
   const rows = (status: Row['status']): string => [...world.table].filter(([, row]) => row.status === status).map(([id]) => id).sort().join();
@@ -186,7 +186,7 @@ function standing(world: World): string | undefined {
 function stuck(world: World, step: Step): string | undefined {
   let here = world;
   for (let round = 0; round < 10; round += 1) {
-    const lane = laneOf(here);
+    const lane = laneOf(here.state, HERE);
     if (lane === undefined) break;
     const trying = lane.given?.find(({ state }) => state === 'trying');
     const turnId = lane.inFlight?.turnId;
@@ -204,7 +204,7 @@ function blame(world: World, wrong: string | undefined): World {
 }
 
 function nameOf(world: World): string {
-  const lane: Lane = laneOf(world) ?? { queue: [] };
+  const lane: Lane = laneOf(world.state, HERE) ?? { queue: [] };
   const { queue, inFlight } = lane;
   const entry = ({ eventId, interrupted, merge }: Entry): string => [eventId.slice(0, 6), interrupted, merge].join();
   const turn = inFlight && [inFlight.turnId, entriesOf(inFlight).map(entry), inFlight.merged?.entries.length, idsOf(inFlight.carried)];
@@ -242,10 +242,6 @@ describe('messages that come into a turn, in every world', () => {
   });
 });
 
-function lanesOf(state: InboxState, change: (lane: Lane) => Lane): InboxState {
-  return { ...state, lanes: new Map([...state.lanes].map(([key, lane]) => [key, change(lane)])) };
-}
-
 /** Without what the lane is to carry on. */
 function bare({ queue, inFlight }: Lane): Lane {
   return { queue, ...(inFlight && { inFlight }) };
@@ -265,7 +261,7 @@ const FAULTS: Readonly<Record<string, Step>> = {
   'keeps the row of what was refused': commanding('steered', (commands) => commands.filter((command) => command.type !== 'save' || command.save.change !== 'queued')),
   'cuts a turn short for each message': (state, input, now) => {
     const step = stepInbox(state, input, now);
-    const turnId = input.type === 'accepted' ? state.lanes.get(channel)?.inFlight?.turnId : undefined;
+    const turnId = input.type === 'accepted' ? laneOf(state, HERE)?.inFlight?.turnId : undefined;
     const isNew = step.commands.some((command) => command.type === 'save' && command.save.change === 'insert');
     return turnId !== undefined && isNew && !step.commands.some(({ type }) => type === 'interrupt')
       ? { ...step, commands: [...step.commands, { type: 'interrupt', turnId }] } : step;
@@ -273,16 +269,16 @@ const FAULTS: Readonly<Record<string, Step>> = {
   'gives away again what may have been read': (state, input, now) => {
     const step = stepInbox(state, input, now);
     if (input.type !== 'steered' || input.answer !== 'unanswered') return step;
-    return { ...step, state: lanesOf(step.state, (lane) => ({ ...lane, queue: [...(lane.given ?? []).map(({ entry }) => entry), ...lane.queue] })) };
+    return { ...step, state: withChanged(step.state, (lane) => ({ ...lane, queue: [...(lane.given ?? []).map(({ entry }) => entry), ...lane.queue] })) };
   },
   'offers what somebody else has written': (state, input, now) => {
     const step = stepInbox(state, input, now);
     if (input.type !== 'accepted' || input.entry.author !== friend.pubkey) return step;
     const { eventId } = input.entry;
-    return { ...step, state: lanesOf(step.state, (lane) => (lane.inFlight === undefined ? lane : { ...lane, offers: [eventId, ...(lane.offers ?? [])] })) };
+    return { ...step, state: withChanged(step.state, (lane) => (lane.inFlight === undefined ? lane : { ...lane, offers: [eventId, ...(lane.offers ?? [])] })) };
   },
   'tries two messages at once': (state, input, now) => {
-    const blind = lanesOf(state, (lane) => ({ ...lane, ...(lane.given && { given: lane.given.map((one) => ({ ...one, state: 'taken' as const })) }) }));
+    const blind = withChanged(state, (lane) => ({ ...lane, ...(lane.given && { given: lane.given.map((one) => ({ ...one, state: 'taken' as const })) }) }));
     return stepInbox(input.type === 'steering' ? blind : state, input, now);
   },
   'takes up what came in another place': (state, input, now) => {
@@ -292,7 +288,7 @@ const FAULTS: Readonly<Record<string, Step>> = {
     const isAway = ({ destination }: Entry): boolean => destination !== first.eventId;
     return {
       ...step,
-      state: lanesOf(step.state, ({ queue, ...lane }) => ({
+      state: withChanged(step.state, ({ queue, ...lane }) => ({
         ...lane,
         queue: [
           ...queue.filter(isCut), ...queue.filter(isAway).map((entry): Entry => ({ ...entry, merge: 'joins' })),
@@ -303,16 +299,16 @@ const FAULTS: Readonly<Record<string, Step>> = {
   },
   'forgets what was cut short after it had published': (state, input, now) => {
     const step = stepInbox(state, input, now);
-    return input.type === 'finished' ? { ...step, state: lanesOf(step.state, bare) } : step;
+    return input.type === 'finished' ? { ...step, state: withChanged(step.state, bare) } : step;
   },
   'forgets it when the turn that carries it on comes back': (state, input, now) => {
     const step = stepInbox(state, input, now);
-    return input.type === 'finished' && input.ending.how === 'again' ? { ...step, state: lanesOf(step.state, bare) } : step;
+    return input.type === 'finished' && input.ending.how === 'again' ? { ...step, state: withChanged(step.state, bare) } : step;
   },
   'carries on what is not over': commanding('take', (commands) => commands.map((command) =>
     (command.type === 'dispatch' && command.batch.merged ? { ...command, batch: { ...command.batch, carried: command.batch.merged } } : command))),
   'loses what the turn was given': (state, input, now) => {
-    return stepInbox(lanesOf(state, (lane) => (input.type === 'finished' ? { ...lane, given: [] } : lane)), input, now);
+    return stepInbox(withChanged(state, (lane) => (input.type === 'finished' ? { ...lane, given: [] } : lane)), input, now);
   },
   'answers with the turn what was not answered': (state, input, now) => {
     if (input.type !== 'finished') return stepInbox(state, input, now);
@@ -323,7 +319,7 @@ const FAULTS: Readonly<Record<string, Step>> = {
     stepInbox(state, input.type === 'restored' ? { ...input, unanswered: new Set() } : input, now),
   'forgets whom a turn was cut short for': (state, input, now) => {
     const step = stepInbox(state, input, now);
-    return input.type === 'steered' && input.answer === 'refused' ? { ...step, state: lanesOf(step.state, (lane) => ({ ...lane, queue: lane.queue.slice(1) })) } : step;
+    return input.type === 'steered' && input.answer === 'refused' ? { ...step, state: withChanged(step.state, (lane) => ({ ...lane, queue: lane.queue.slice(1) })) } : step;
   },
 };
 

@@ -6,12 +6,13 @@ import { describe, expect, it } from 'vitest';
 import { milliseconds } from '../../../src/model/index.ts';
 import { MAX_ATTEMPTS } from '../../../src/supervisor/inbox/entry.ts';
 import type { Entry } from '../../../src/supervisor/inbox/entry.ts';
+import { everyLane } from '../../../src/supervisor/inbox/lanes.ts';
 import { stepInbox } from '../../../src/supervisor/inbox/machine.ts';
 import type { InboxCommand, InboxInput, InboxStep } from '../../../src/supervisor/inbox/machine.ts';
 import type { InboxState } from '../../../src/supervisor/inbox/state.ts';
 import { entryOf, friend, inThread, message, otherChannel, owner, someRoot } from '../people.ts';
 import type { Person } from '../people.ts';
-import { walk } from './world.ts';
+import { walk, withChanged } from './world.ts';
 import type { Cast, Step } from './world.ts';
 
 /** In the thread of `someRoot`; a later one is stamped earlier, as authors' clocks are. */
@@ -51,7 +52,7 @@ function isSave(command: InboxCommand, ...changes: readonly string[]): boolean {
 }
 
 function lanesOf(state: InboxState, change: (lane: { readonly queue: readonly Entry[] }) => { readonly queue: readonly Entry[] }): InboxState {
-  return { ...state, lanes: new Map([...state.lanes].map(([key, lane]) => [key, { ...lane, ...change(lane) }])) };
+  return withChanged(state, (lane) => ({ ...lane, ...change(lane) }));
 }
 
 /** Every entry, in the queues and in the saves. */
@@ -85,20 +86,18 @@ const FAULTS: Readonly<Record<string, Step>> = {
   },
   'hands out a second turn in a lane': (state, input, now) => {
     if (input.type !== 'take') return stepInbox(state, input, now);
-    const idle = new Map([...state.lanes].map(([key, { queue }]) => [key, { queue }]));
-    return stepInbox({ ...state, lanes: idle }, input, now);
+    return stepInbox(withChanged(state, ({ queue }) => ({ queue })), input, now);
   },
   'keeps a turn that has ended': (state, input, now) => {
     const step = stepInbox(state, input, now);
     return input.type === 'finished' ? { state, commands: step.commands } : step;
   },
   'takes the end of any turn for this one': (state, input, now) => {
-    const [flying] = [...state.lanes.values()].flatMap(({ inFlight }) => inFlight ?? []);
+    const [flying] = [...everyLane(state)].flatMap(({ inFlight }) => inFlight ?? []);
     return stepInbox(state, input.type === 'finished' && flying !== undefined ? { ...input, turnId: flying.turnId } : input, now);
   },
   'forgets that the channel was left': (state, input, now) => {
-    const lanes = new Map([...state.lanes].map(([key, lane]) => [key, { ...lane, decided: false }]));
-    return stepInbox(input.type === 'finished' ? { ...state, lanes } : state, input, now);
+    return stepInbox(input.type === 'finished' ? withChanged(state, (lane) => ({ ...lane, decided: false })) : state, input, now);
   },
   'does not count a failure': (state, input, now) => {
     const step = stepInbox(state, input, now);
@@ -133,7 +132,7 @@ const FAULTS: Readonly<Record<string, Step>> = {
   'cancels as if the channel were left': (state, input, now) =>
     stepInbox(state, input.type === 'cancelled' ? { type: 'left', channelId: input.channelId } : input, now),
   'cancels a turn of another channel': (state, input, now) => {
-    const [flying] = [...state.lanes.values()].flatMap(({ inFlight }) => inFlight ?? []);
+    const [flying] = [...everyLane(state)].flatMap(({ inFlight }) => inFlight ?? []);
     return stepInbox(state, input.type === 'cancelled' && flying !== undefined ? { ...input, channelId: flying.channelId } : input, now);
   },
   'cancels one turn of a channel where there are two': (state, input, now) => {
@@ -147,21 +146,20 @@ const FAULTS: Readonly<Record<string, Step>> = {
   },
   'takes a cancel for the end of the turn': (state, input, now) => {
     const step = stepInbox(state, input, now);
-    const over = new Map([...step.state.lanes].map(([key, { queue }]) => [key, { queue }]));
-    return input.type === 'cancelled' ? { ...step, state: { ...step.state, lanes: over } } : step;
+    return input.type === 'cancelled' ? { ...step, state: withChanged(step.state, ({ queue }) => ({ queue })) } : step;
   },
   'cancels what waits, too': (state, input, now) => {
     const step = stepInbox(state, input, now);
     if (input.type !== 'cancelled') return step;
-    const waiting = [...state.lanes.values()].flatMap(({ queue }) => queue).filter(({ channelId }) => channelId === input.channelId);
+    const waiting = [...everyLane(state)].flatMap(({ queue }) => queue).filter(({ channelId }) => channelId === input.channelId);
     return { ...step, commands: [...step.commands, ...waiting.map(({ eventId }): InboxCommand => ({ type: 'save', save: { change: 'done', eventId, outcome: '' } }))] };
   },
   'loses what was in flight': (state, input, now) =>
     stepInbox(state, input.type === 'restored' ? { ...input, stranded: [] } : input, now),
 };
 
-function truthful(batch: Extract<InboxCommand, { type: 'dispatch' }>['batch'], { lanes }: InboxState): typeof batch {
-  const all = [...lanes.values()].flatMap(({ queue }) => queue);
+function truthful(batch: Extract<InboxCommand, { type: 'dispatch' }>['batch'], state: InboxState): typeof batch {
+  const all = [...everyLane(state)].flatMap(({ queue }) => queue);
   const real = (entry: Entry): Entry => all.find(({ eventId }) => eventId === entry.eventId) ?? entry;
   const [first, ...rest] = batch.entries;
   return { ...batch, entries: [real(first), ...rest.map(real)] };

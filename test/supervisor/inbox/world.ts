@@ -7,6 +7,8 @@ import type { ChannelId, EventId, Milliseconds } from '../../../src/model/index.
 import { MAX_ATTEMPTS } from '../../../src/supervisor/inbox/entry.ts';
 import type { Batch, Entry } from '../../../src/supervisor/inbox/entry.ts';
 import type { Ending, InboxCommand, InboxInput, InboxStep, Save } from '../../../src/supervisor/inbox/machine.ts';
+import { everyLane, withLane } from '../../../src/supervisor/inbox/lanes.ts';
+import type { Lane } from '../../../src/supervisor/inbox/lanes.ts';
 import { nextReadyAt } from '../../../src/supervisor/inbox/ready.ts';
 import { emptyInbox } from '../../../src/supervisor/inbox/state.ts';
 import type { InboxState } from '../../../src/supervisor/inbox/state.ts';
@@ -260,8 +262,8 @@ function dispatchWrong({ table, out, banned, now }: World, batch: Batch): string
 /** What must hold between two inputs: the table, as a crash would restore it, is what the machine holds. */
 function standing({ state, table, out, banned, dropped }: World): string | undefined {
   const { queued, stranded } = rowsOf(table);
-  const waiting = [...state.lanes.values()].flatMap(({ queue }) => queue);
-  const flying = [...state.lanes.values()].flatMap(({ inFlight }) => inFlight ?? []);
+  const waiting = [...everyLane(state)].flatMap(({ queue }) => queue);
+  const flying = [...everyLane(state)].flatMap(({ inFlight }) => inFlight ?? []);
   const ids = [...waiting, ...flying.flatMap(({ entries }) => entries)].map(({ eventId }) => eventId);
   if (new Set(ids).size !== ids.length) return 'an event is in two places';
   if (linesOf(waiting) !== linesOf(queued)) return `the table holds other waiting events than the machine: ${linesOf(queued)} instead of ${linesOf(waiting)}`;
@@ -310,6 +312,12 @@ function blame(world: World, wrong: string | undefined): World {
   return { ...world, wrong: world.wrong ?? wrong };
 }
 
+/** Every lane as `change` makes it. */
+export function withChanged(state: InboxState, change: (lane: Lane) => Lane): InboxState {
+  const all = [...state.channels].flatMap(([channelId, { lanes }]) => [...lanes].map(([lane, held]) => [{ channelId, lane }, held] as const));
+  return all.reduce((next, [name, held]) => withLane(next, name, change(held)), state);
+}
+
 /**
  * Equal worlds have equal names. Of a time counts what is left of its wait, roughly: arrivals a few milliseconds earlier
  * or later are the same world. The order of arrival is the table's. What is over is over, however it ended and whatever
@@ -319,7 +327,8 @@ function nameOf({ state, table, now, out, banned, dropped, turns, fails, leaves,
   const left = (atMs: number): number => Math.max(0, Math.round((atMs - now) / ROUGHLY_MS));
   const entryName = ({ eventId, attempts, interrupted, notBeforeMs, receivedAtMs }: Entry): string =>
     [eventId.slice(0, 8), attempts, interrupted, left(notBeforeMs), left(later(receivedAtMs, GATHER_MS))].join();
-  const lanes = [...state.lanes].map(([key, lane]) => [key, lane.queue.map(entryName), lane.inFlight?.entries.map(entryName), lane.decided]);
+  const held = [...state.channels.values()].flatMap(({ lanes }) => [...lanes]).sort(([, a], [, b]) => a.begun - b.begun);
+  const lanes = held.map(([key, lane]) => [key, lane.queue.map(entryName), lane.inFlight?.entries.map(entryName), lane.decided]);
   const flying = new Set(out.flatMap(({ entries }) => entries.map(({ eventId }) => eventId)));
   const rows = [...table.values()].map(({ entry, status }) => {
     const { eventId } = entry;
