@@ -6,21 +6,19 @@
  * Never: acknowledges a feed item whose event is not stored; prompts a batch that is not marked as dispatched.
  */
 import PQueue from 'p-queue';
-import type { FeedItem } from '../broker/index.ts';
-import { later, unreachable } from '../model/index.ts';
+import { unreachable } from '../model/index.ts';
 import type { ChannelId } from '../model/index.ts';
-import type { VerifiedEvent } from '../nostr/index.ts';
 import type { AgentOptions, ChangeableOptions } from './agent-options.ts';
 import { giveUpNotice } from './answer.ts';
 import { Directory } from './directory.ts';
+import { Dispatch } from './dispatch.ts';
 import type { Batch, Entry } from './inbox/entry.ts';
 import { Inbox } from './inbox/inbox.ts';
 import type { InboxCommand, InboxInput } from './inbox/machine.ts';
-import { nextReadyAt } from './inbox/ready.ts';
 import { storedCounts } from './inbox/rows.ts';
 import type { StoredCounts } from './inbox/rows.ts';
 import { heldEvents, inboxCounts, oldestWaiting } from './inbox/state.ts';
-import { acceptedInput, consider } from './intake.ts';
+import { acceptedInput } from './intake.ts';
 import type { Considered } from './intake.ts';
 import { ModelChoices } from './models.ts';
 import { Observation } from './observation.ts';
@@ -31,6 +29,7 @@ import { Permissions } from './permissions.ts';
 import { Pool } from './pool.ts';
 import { ProviderLimit } from './provider-limit.ts';
 import type { HeededTurn } from './provider-limit.ts';
+import { Reception } from './reception.ts';
 import type { ProviderWord } from './settle.ts';
 import { forgetSessions } from './sessions/forget.ts';
 import { IdleSessions } from './sessions/idle.ts';
@@ -40,9 +39,6 @@ import type { SlotChange } from './slot.ts';
 import type { AgentSnapshot } from './snapshot.ts';
 import { snapshotOf } from './snapshot-of.ts';
 import { Turns } from './turns.ts';
-
-/** While the relay is away no turn begins: nobody could read its answer. It is looked for again after this long. */
-const RELAY_AWAY_MS = 1_000;
 
 export class Agent {
   #options: AgentOptions;
@@ -56,7 +52,6 @@ export class Agent {
   /** Until what the last run left is taken up, the store alone knows what waits. */
   #left: StoredCounts | undefined;
   #ended = { done: 0, dead: 0 };
-  #cancelWake: (() => void) | undefined;
   readonly #stopping = new AbortController();
   readonly #outage: Outage;
   readonly #limit: ProviderLimit;
@@ -68,6 +63,7 @@ export class Agent {
   readonly #turns: Turns;
   readonly #owner: OwnerDesk;
   readonly #operator: Operator;
+  readonly #dispatch: Dispatch;
 
   constructor(options: AgentOptions) {
     this.#options = options;
@@ -89,23 +85,27 @@ export class Agent {
       options: () => this.#options, directory: this.#directory, permissions: this.#permissions, models: this.#models, pool: this.#pool, memory: this.#memory,
       wishes: this.#wishes, ...(this.#observation && { observation: this.#observation }), signal: this.#stopping.signal,
       held: (channelId) => heldEvents(this.#inbox.state, channelId), mailbox: (work) => this.#mailbox.add(work), advance: (inputs) => this.#advance(inputs),
-      mayTake: () => this.#mayTake(), heed: (provider, turn) => this.#heed(provider, turn), track: (work) => { this.#track(work); },
+      mayTake: () => this.#dispatch.mayTake(), heed: (provider, turn) => this.#heed(provider, turn), track: (work) => { this.#track(work); },
       onEnding: () => { this.#idle.used(); },
       onEnded: () => {
         this.#tellOutage();
-        this.#pump();
+        this.#dispatch.pump();
       },
     });
     this.#idle = new IdleSessions({
       clock: steadyClock, idleMs: options.sessionIdleMs, close: (beforeMs) => this.#pool.closeIdle(beforeMs, new Set([...this.#turns.flights.lanes(), ...this.#owner.lanes()])),
     });
     this.#operator = new Operator({
-      options: () => this.#options, pool: this.#pool, permissions: this.#permissions, observation: this.#observation, pump: () => { this.#pump(); },
+      options: () => this.#options, pool: this.#pool, permissions: this.#permissions, observation: this.#observation, pump: () => { this.#dispatch.pump(); },
       heed: (provider, turn) => this.#mailbox.add(() => this.#heed(provider, turn)),
+    });
+    this.#dispatch = new Dispatch({
+      options: () => this.#options, inbox: this.#inbox, pool: this.#pool, limit: this.#limit, operator: this.#operator, flights: this.#turns.flights, signal: this.#stopping.signal,
+      mailbox: (work) => { this.#track(this.#mailbox.add(work)); }, advance: (inputs) => this.#advance(inputs),
     });
     this.#owner = new OwnerDesk({
       options: () => this.#options, pool: this.#pool, permissions: this.#permissions, models: this.#models, memory: this.#memory, turnsIn: (channelId) => this.#turns.flights.in(channelId),
-      advance: (inputs) => this.#order(inputs), track: (work) => { this.#track(work); }, used: () => { this.#idle.used(); }, pump: () => { this.#pump(); },
+      advance: (inputs) => this.#order(inputs), track: (work) => { this.#track(work); }, used: () => { this.#idle.used(); }, pump: () => { this.#dispatch.pump(); },
     });
   }
 
@@ -129,7 +129,7 @@ export class Agent {
    */
   async stop(graceMs: number): Promise<void> {
     this.#stopping.abort();
-    this.#cancelWake?.();
+    this.#dispatch.close();
     this.#idle.close();
     await Promise.all([this.#turns.flights, this.#operator].map((turns) => turns.drain(this.#options.clock, graceMs)));
     await this.#pool.stop();
@@ -165,21 +165,12 @@ export class Agent {
     this.#ended = { done, dead };
     await this.#mailbox.add(() => this.#advance([restored]));
     this.#left = undefined;
-    link.follow((item) => this.#receive(item).catch((error: unknown) => this.#fail(error)));
-    this.#pump();
-  }
-
-  async #receive(item: FeedItem): Promise<void> {
-    switch (item.type) {
-      case 'event':
-        return this.#receiveEvent(item.event, item.channelId);
-      case 'joined':
-        return this.#directory.forgetChannel(item.channelId);
-      case 'left':
-        return this.#leave(item.channelId);
-      default:
-        return unreachable(item);
-    }
+    const reception = new Reception({
+      options: () => this.#options, directory: this.#directory, accept: (considered) => this.#accept(considered),
+      command: (command, entry) => this.#owner.command(command, entry), leave: (channelId) => this.#leave(channelId),
+    });
+    link.follow((item) => reception.take(item).catch((error: unknown) => this.#fail(error)));
+    this.#dispatch.pump();
   }
 
   /** On disk when it resolves. What the agent is told there when it comes back is a conversation that begins anew. */
@@ -191,36 +182,16 @@ export class Agent {
     await this.#memory.settled();
   }
 
-  /** Resolves when the event is on disk or is none of ours: only then may the feed forget it. */
-  async #receiveEvent(event: VerifiedEvent, channelId: ChannelId): Promise<void> {
-    const { observe, name: agent, tape, clock } = this.#options;
-    const considered = await consider(event, channelId, this.#directory, this.#options);
-    tape?.arrived({ event, channelId, considered, atMs: clock.now() });
-    switch (considered.is) {
-      case 'known':
-        return;
-      case 'refused':
-        return observe({ type: 'refused', agent, eventId: event.id, reason: considered.reason, unanswered: considered.unanswered });
-      case 'command':
-        return this.#owner.command(considered.command, considered.entry);
-      case 'new':
-        await this.#accept(considered);
-        return observe({ type: 'accepted', agent, eventId: event.id, author: event.pubkey, channelId });
-      default:
-        return unreachable(considered);
-    }
-  }
-
   async #accept(considered: Extract<Considered, { readonly is: 'new' }>): Promise<void> {
     await this.#mailbox.add(() => {
       // Received when it is its turn here: entries are in the order of their times, whatever had to be asked for each.
       const { clock, midTurn, gate } = this.#options;
       const entry: Entry = { ...considered.entry, receivedAtMs: clock.now() };
       // Acceptance and, where a slot is free, dispatch share one commit.
-      return this.#advance([acceptedInput({ ...considered, entry }, midTurn, gate.owner), ...this.#mayTake()]);
+      return this.#advance([acceptedInput({ ...considered, entry }, midTurn, gate.owner), ...this.#dispatch.mayTake()]);
     });
     this.#tellOutage();
-    this.#pump();
+    this.#dispatch.pump();
   }
 
   /** An order of the owner's: resolves with how many turns it ends, when that is on disk. */
@@ -258,44 +229,6 @@ export class Agent {
     }
   }
 
-  /** Hands out turns while a slot is free and a turn is ready; then sleeps until one may be. */
-  #pump(): void {
-    if (this.#isStopping()) return;
-    this.#track(this.#mailbox.add(async () => {
-      const readyAtMs = nextReadyAt(this.#inbox.state);
-      this.#operator.look({
-        messagesWait: inboxCounts(this.#inbox.state).queued > 0, limited: !this.#limit.mayBegin(this.#turns.flights.size),
-        ...(readyAtMs !== undefined && { readyInMs: Math.max(0, readyAtMs - this.#options.clock.now()) }),
-      });
-      for (let before = -1; before !== this.#turns.flights.size;) {
-        before = this.#turns.flights.size;
-        await this.#advance(this.#mayTake());
-      }
-      this.#armWake();
-    }));
-  }
-
-  #mayTake(): readonly InboxInput[] {
-    if (!this.#hasFreeSlot() || !this.#isRelayThere() || !this.#limit.mayBegin(this.#turns.flights.size)) return [];
-    return [{ type: 'take', turnId: Buffer.from(this.#options.random.bytes(16)).toString('hex') }];
-  }
-
-  #hasFreeSlot(): boolean {
-    return !this.#isStopping() && !this.#operator.comesFirst && this.#pool.hasIdle();
-  }
-
-  #isRelayThere(): boolean {
-    return this.#options.link.status().phase === 'ready';
-  }
-
-  #armWake(): void {
-    const { clock } = this.#options;
-    this.#cancelWake?.();
-    const readyAt = this.#hasFreeSlot() ? nextReadyAt(this.#inbox.state) : undefined;
-    const atMs = readyAt === undefined || this.#isRelayThere() ? this.#limit.notBefore(readyAt, this.#turns.flights.size) : later(clock.now(), RELAY_AWAY_MS);
-    this.#cancelWake = atMs === undefined ? undefined : clock.wake(atMs, () => { this.#pump(); });
-  }
-
   /** On disk before any other turn begins. */
   async #heed(provider: ProviderWord, { turnId, beganAt, entry }: HeededTurn): Promise<void> {
     const { observe, name: agent, link, random, clock } = this.#options;
@@ -311,7 +244,7 @@ export class Agent {
     switch (type) {
       case 'started':
       case 'proven':
-        return this.#pump();
+        return this.#dispatch.pump();
       case 'broken':
         return this.#tellOutage();
       case 'recovered':
