@@ -93,7 +93,7 @@ export class Agent {
       },
     });
     this.#idle = new IdleSessions({
-      clock: steadyClock, idleMs: options.sessionIdleMs, close: (beforeMs) => this.#pool.closeIdle(beforeMs, new Set([...this.#turns.flights.lanes(), ...this.#owner.lanes()])),
+      clock: steadyClock, idleMs: options.sessionIdleMs, close: (beforeMs) => this.#pool.closeIdle(beforeMs, [...this.#turns.flights.lanes(), ...this.#owner.heldLanes()]),
     });
     this.#operator = new Operator({
       options: () => this.#options, pool: this.#pool, permissions: this.#permissions, observation: this.#observation, pump: () => { this.#dispatch.pump(); },

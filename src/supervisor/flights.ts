@@ -3,6 +3,7 @@ import { later } from '../model/index.ts';
 import type { ChannelId, Clock } from '../model/index.ts';
 import type { Flight } from './flight.ts';
 import { entriesOf } from './inbox/entry.ts';
+import type { LaneInLife } from './pool.ts';
 import type { AgentSnapshot } from './snapshot.ts';
 
 export class Flights {
@@ -29,9 +30,9 @@ export class Flights {
     return [...this.#flying.values()].flatMap(({ flight }) => (flight.batch.channelId === channelId ? [flight] : []));
   }
 
-  /** The lanes that are in a turn. */
-  lanes(): ReadonlySet<string> {
-    return new Set([...this.#flying.values()].map(({ flight }) => flight.batch.lane));
+  /** The lanes that are in a turn, each in its process. */
+  lanes(): readonly LaneInLife[] {
+    return [...this.#flying.values()].map(({ flight: { batch: { lane }, life } }) => ({ lane, life }));
   }
 
   cutAllShort(): void {

@@ -24,7 +24,7 @@ import type { Entry } from './inbox/entry.ts';
 import type { InboxInput } from './inbox/machine.ts';
 import type { ModelChoice, ModelChoices } from './models.ts';
 import type { PermissionDecision, Permissions } from './permissions.ts';
-import type { OpenLane, Pool } from './pool.ts';
+import type { LaneInLife, OpenLane, Pool } from './pool.ts';
 import { forgetSessions } from './sessions/forget.ts';
 import type { SessionMemory } from './sessions/memory.ts';
 
@@ -63,8 +63,8 @@ export class OwnerDesk {
   }
 
   /** The lanes whose sessions an order is at work in: they are in use. */
-  lanes(): ReadonlySet<string> {
-    return new Set([...this.#held].map(({ lane }) => lane));
+  heldLanes(): readonly LaneInLife[] {
+    return [...this.#held];
   }
 
   order(frame: ControlFrame): void {

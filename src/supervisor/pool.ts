@@ -27,10 +27,14 @@ export interface FreeProcess {
   readonly life: Life;
 }
 
-/** A lane that has a session, and where. */
-export interface OpenLane {
+/** A lane in one process: another process may have a session of the same lane, which is in no turn. */
+export interface LaneInLife {
   readonly life: Life;
   readonly lane: string;
+}
+
+/** A lane that has a session, and where. */
+export interface OpenLane extends LaneInLife {
   readonly session: LaneSession;
 }
 
@@ -126,13 +130,13 @@ export class Pool {
   }
 
   /** See `Life.closeIdle`. */
-  closeIdle(beforeMs: Milliseconds, busy: ReadonlySet<string>): Milliseconds | undefined {
-    return this.#slots.flatMap(({ life }) => life?.closeIdle(beforeMs, busy) ?? []).sort((one, other) => one - other)[0];
+  closeIdle(beforeMs: Milliseconds, inUse: readonly LaneInLife[]): Milliseconds | undefined {
+    return this.#slots.flatMap(({ life }) => life?.closeIdle(beforeMs, lanesIn(life, inUse)) ?? []).sort((one, other) => one - other)[0];
   }
 
-  /** The next turn in the channel begins a session of its own; a lane that is in a turn is left to that turn's end. */
-  forget(channelId: ChannelId, busy: ReadonlySet<string>): void {
-    for (const { life } of this.#slots) for (const [lane] of life?.lanesOf(channelId) ?? []) if (!busy.has(lane)) life?.forget(lane);
+  /** The next turn in the channel begins a session of its own; one that is in a turn is left to that turn's end. */
+  forget(channelId: ChannelId, inTurn: readonly LaneInLife[]): void {
+    for (const { life, lane } of this.sessionsOf(channelId)) if (!lanesIn(life, inTurn).has(lane)) life.forget(lane);
   }
 
   /** Every slot's breaker has given up for now. */
@@ -161,6 +165,10 @@ export class Pool {
       ...(lastEnd === undefined ? {} : { lastEnd }),
     }));
   }
+}
+
+function lanesIn(life: Life, inUse: readonly LaneInLife[]): ReadonlySet<string> {
+  return new Set(inUse.filter((one) => one.life === life).map(({ lane }) => lane));
 }
 
 function tell(change: SlotChange, { observe, name: agent }: AgentOptions): void {

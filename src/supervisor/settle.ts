@@ -21,7 +21,8 @@
  *   (*) but for max_tokens and max_turn_requests: that session is full.
  *
  * "Answered already": the journal holds a message the agent published in this very turn. Asking again would answer twice.
- * Cut short for a message, it may have published "I am at it" and no more: `unfinished` lets that message's turn carry it on.
+ * Cut short for a message, it may have published "I am at it" and no more, or all of its answer, which nobody can tell:
+ * `unfinished` lets that message's turn show it (`settleMerged`).
  * A process that is replaced loses its credential first; it counts as a crash when it had to be killed.
  */
 import type { ModelTrouble, PromptOutcome, SessionRefused } from '../acp/index.ts';
@@ -101,7 +102,11 @@ export function settle(outcome: PromptOutcome, answered: boolean, login?: string
   }
 }
 
-/** It was cut short for messages that came meanwhile, whose turn carries its work on. */
+/**
+ * It was cut short for messages that came meanwhile, whose turn shows it as what was interrupted: to be carried on under
+ * `steer`, dropped under `interrupt`. Where it had published it is nobody's instruction again, and no more is held here: the
+ * envelope does not say that it had, and that the model does not answer it a second time is the model's doing.
+ */
 export function settleMerged(outcome: PromptOutcome, answered: boolean, login?: string): Settlement {
   const { ending, keepSession } = settle(outcome, answered, login);
   const isOurs = outcome.status === 'cancelled' || (outcome.status === 'permission_poisoned' && outcome.cause === 'cancelled');

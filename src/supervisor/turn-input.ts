@@ -7,7 +7,7 @@ import type { Pubkey } from '../model/index.ts';
 import { mentionsOf } from '../nostr/index.ts';
 import type { ChannelFacts, ProfileFacts } from './directory.ts';
 import { pubkeysIn } from './directory.ts';
-import { evidenceOf, MAX_BATCH } from './inbox/entry.ts';
+import { MAX_BATCH } from './inbox/entry.ts';
 import type { Batch, Entry } from './inbox/entry.ts';
 
 export interface TurnFacts {
@@ -25,10 +25,9 @@ export interface StandingTexts {
 }
 
 export function turnInput(batch: Batch, facts: TurnFacts, standing: StandingTexts, standingRole: StandingRole): TurnInput {
-  // A turn that was cut short comes back as such, and is its own instruction again.
   const events = batch.entries.map(triggered);
   const { mode = 'steer' } = batch.merged ?? batch.carried ?? {};
-  const cut = [...evidenceOf(batch), ...batch.entries.filter((entry) => entry.interrupted)].slice(-MAX_BATCH);
+  const cut = interruptedIn(batch);
   const profiles = profilesOf(facts.profiles);
   return {
     v: 1,
@@ -42,6 +41,21 @@ export function turnInput(batch: Batch, facts: TurnFacts, standing: StandingText
     standing,
     standingRole,
   };
+}
+
+/**
+ * The messages of `interrupted`, oldest turn first, at most `MAX_BATCH`. First of all there is room for what this turn answers
+ * and shows nowhere else (`merged`), then for its own that were cut short, which are its instruction again, and for as much of
+ * the newest of what is over (`carried`) as there is room left.
+ */
+function interruptedIn({ entries, merged, carried }: Batch): readonly Entry[] {
+  const answered = merged?.entries ?? [];
+  const own = newest(entries.filter((entry) => entry.interrupted), MAX_BATCH - answered.length);
+  return [...newest(carried?.entries ?? [], MAX_BATCH - answered.length - own.length), ...answered, ...own];
+}
+
+function newest(entries: readonly Entry[], count: number): readonly Entry[] {
+  return entries.slice(Math.max(0, entries.length - count));
 }
 
 /** Everyone the envelope names: authors, mentions, and the authors of history. */

@@ -11,7 +11,7 @@ import type { AgentOptions } from './agent-options.ts';
 import type { Directory } from './directory.ts';
 import { gatherFacts } from './facts.ts';
 import type { Flight } from './flight.ts';
-import { entriesOf, evidenceOf } from './inbox/entry.ts';
+import { entriesOf } from './inbox/entry.ts';
 import type { Batch } from './inbox/entry.ts';
 import type { Apart, Ending } from './inbox/machine.ts';
 import { tellMetric } from './metrics.ts';
@@ -183,11 +183,11 @@ async function drop(work: TurnWork, prompted: Prompted): Promise<TurnReport> {
 
 function leaveSession({ options, memory, flight, signal }: TurnWork, { session, input, outcome, sent }: Prompted, isKept: boolean, published: readonly EventId[]): void {
   const { batch, life, isLast, steers } = flight;
-  // Its ids are those of events that we have fetched.
-  const shown = (input.history?.messages ?? []).map(({ eventId }) => asEventId(eventId)).filter((id) => id !== undefined);
+  // Of events that we have fetched, and so ids.
+  const shown = [...(input.history?.messages ?? []).map(({ eventId }) => eventId), ...(input.interrupted?.events ?? []).map(({ event }) => event.id)];
   afterTurn({
     life, memory, batch, session, outcome, sent, isKept, isLast: isLast || steers.isDoubtful, isStopping: signal.aborted,
-    known: [...shown, ...published, ...[...evidenceOf(batch), ...steers.given.map(({ entry }) => entry)].map(({ eventId }) => eventId)],
+    known: [...shown.map(asEventId).filter((id) => id !== undefined), ...published, ...steers.given.map(({ entry }) => entry.eventId)],
     maxTurns: options.sessionTurns, now: options.steadyClock.now(),
   });
 }

@@ -1,6 +1,9 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseTurnInput } from '../../compiler/index.ts';
-import type { Batch } from '../../src/supervisor/inbox/entry.ts';
+import { eventId } from '../../src/model/index.ts';
+import { entriesOf, evidenceOf, MAX_BATCH } from '../../src/supervisor/inbox/entry.ts';
+import type { Batch, CutTurn, Entry, MergeMode } from '../../src/supervisor/inbox/entry.ts';
 import { peopleIn, turnInput } from '../../src/supervisor/turn-input.ts';
 import type { TurnFacts } from '../../src/supervisor/turn-input.ts';
 import { agent, channel, entryOf, friend, inThread, message, owner, someRoot } from './people.ts';
@@ -35,6 +38,45 @@ describe('turnInput', () => {
     const input = turnInput(batchOf({ ...first, interrupted: true }), facts, { base: 'b' }, 'sent');
     expect(input.interrupted?.events).toHaveLength(1);
     expect(input.events.map((one) => one.event.content)).toEqual(['first']);
+  });
+});
+
+describe('of a turn for which others were cut short, however many of their messages', () => {
+  const ANY = message();
+  const entry = (index: number, interrupted: boolean): Entry => {
+    const id = eventId(index.toString(16).padStart(64, '0'));
+    return entryOf(ANY, index, { eventId: id, interrupted, event: { ...ANY, id } });
+  };
+  const sizes = fc.record({
+    mode: fc.constantFrom('steer' as const, 'interrupt' as const), carried: fc.nat(MAX_BATCH), merged: fc.nat(MAX_BATCH),
+    own: fc.array(fc.boolean(), { minLength: 1, maxLength: MAX_BATCH }),
+  });
+  const batchWith = ({ mode, carried, merged, own }: { readonly mode: MergeMode; readonly carried: number; readonly merged: number; readonly own: readonly boolean[] }): Batch => {
+    const cut = (from: number, size: number): CutTurn | undefined => {
+      const [head, ...others] = Array.from({ length: size }, (_, index) => entry(from + index, true));
+      return head && { mode, entries: [head, ...others] };
+    };
+    const [over, back] = [cut(0, carried), cut(carried, merged)];
+    const [head = entry(carried + merged, false), ...others] = own.map((interrupted, index) => entry(carried + merged + index, interrupted));
+    return { ...batchOf(head, ...others), ...(back && { merged: back }), ...(over && { carried: over }) };
+  };
+
+  it('every message that it answers is shown, within the format, in order of age', () => {
+    fc.assert(fc.property(sizes, (parts) => {
+      const batch = batchWith(parts);
+      const input = turnInput(batch, facts, { base: 'b' }, 'sent');
+      const interrupted = (input.interrupted?.events ?? []).map(({ event }) => event.id);
+      const shown = new Set([...interrupted, ...input.events.map(({ event }) => event.id)]);
+      expect(entriesOf(batch).filter(({ eventId: id }) => !shown.has(id))).toEqual([]);
+      expect(interrupted).toEqual([...interrupted].sort());
+      const { length } = [...evidenceOf(batch), ...batch.entries.filter((one) => one.interrupted)];
+      expect(interrupted).toHaveLength(Math.min(length, MAX_BATCH));
+    }));
+  });
+
+  it('what is over gives way, the oldest of it first', () => {
+    const input = turnInput(batchWith({ mode: 'steer', carried: 3, merged: MAX_BATCH - 3, own: [true, false] }), facts, { base: 'b' }, 'sent');
+    expect(input.interrupted?.events.slice(0, 3).map(({ event }) => Number(`0x${event.id}`))).toEqual([1, 2, 3]);
   });
 });
 

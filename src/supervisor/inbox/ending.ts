@@ -3,8 +3,9 @@
  *
  * What comes back goes to the front of its lane, because it is older than what waits. Where the turn was cut short for
  * messages that came meanwhile, those follow it at once, and all of them become one turn (`ready.ts`). Where the agent had
- * published in it, its messages are over, for nothing is answered twice; that turn has them as evidence alone (`carried`), so
- * that what was only begun is finished. It is not on disk: over a restart the conversation tells of it.
+ * published in it, its messages are over, for nothing is the instruction of two turns that may answer it; that turn has them as
+ * evidence alone (`carried`): under `steer` so that what was only begun is finished, under `interrupt` as what is dropped. It
+ * is not on disk: over a restart the conversation tells of it.
  */
 import { later, unreachable } from '../../model/index.ts';
 import type { Milliseconds } from '../../model/index.ts';

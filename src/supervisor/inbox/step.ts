@@ -5,7 +5,7 @@ import type { InboxState } from './state.ts';
 
 /** How a turn ended, as far as its events are concerned. `reason` is for people and the row; never a payload. */
 export type Ending =
-  /** `unfinished`: it was cut short after it had published. What it was cut short for carries it on, where that still waits. */
+  /** `unfinished`: it was cut short after it had published. The turn of what it was cut short for shows it, where that still waits. */
   | { readonly how: 'done'; readonly outcome: string; readonly unfinished?: true }
   /**
    * To be prompted again. A `failure` counts and waits, a `restart` counts, a `stop` of ours does neither. A `limit` of the

@@ -15,5 +15,5 @@ export function forgetSessions({ pool, memory, turnsIn }: SessionDoors, channelI
   const flying = turnsIn(channelId);
   for (const flight of flying) flight.endSession();
   memory.forgetChannel(channelId);
-  pool.forget(channelId, new Set(flying.map(({ batch }) => batch.lane)));
+  pool.forget(channelId, flying.map(({ batch: { lane }, life }) => ({ lane, life })));
 }

@@ -67,6 +67,22 @@ describe('an idle session', () => {
     expect(at.answers.at(-1)).toBe('held');
   });
 
+  it('is closed beside a turn of its lane in another process', async () => {
+    const at = openBench({ processes: 2, sessionIdleMs: IDLE, script: { sessions: { close: true }, rules: [HOLD, { match: 'hang', do: [{ hang: true }] }, SAY] }, ...WATCHED });
+    await at.nth('process_started', 2);
+    await told(at, 1);
+    await at.hear(message({ content: 'hold', tags: [['h', otherChannel], ['p', agent.pubkey]] }));
+    await at.nth('turn_started', 2);
+    await told(at, 2);
+    at.openGate('go');
+    await at.nth('turn_ended', 3);
+    await at.hear(message({ content: 'hang' }));
+    await at.nth('turn_started', 4);
+    expect(at.agent.snapshot().processes.map((one) => one.sessions)).toEqual([2, 1]);
+    at.clock.push(IDLE);
+    expect(at.agent.snapshot().processes.map((one) => one.sessions)).toEqual([1, 0]);
+  });
+
   it('is kept where the agent closes none, and where the operator wants it so', async () => {
     const kept = openBench({ sessionIdleMs: IDLE, script: { rules: [SAY] }, ...WATCHED });
     await told(kept, 1);

@@ -1,6 +1,7 @@
 /** Where a conversation ends and a fresh one begins though its process goes on, and what counts as read in it. */
 import { describe, expect, it } from 'vitest';
 import { settleable } from '../../../src/model/index.ts';
+import type { VerifiedEvent } from '../../../src/nostr/index.ts';
 import { sql } from '../../../src/store/index.ts';
 import { openBench } from '../bench.ts';
 import type { Bench, BenchOptions } from '../bench.ts';
@@ -156,6 +157,37 @@ describe('what a session has read', () => {
     await at.hear(message());
     await at.nth('turn_ended', 2);
     expect(prompts(at).map((prompt) => /History: [a-z ]+/.exec(prompt)?.[0])).toEqual(['History: not loaded', 'History: already delivered']);
+  });
+});
+
+describe('a lane with a session in each of two processes, of which one is in a turn: the other is forgotten at once', () => {
+  const elsewhere = (content: string): VerifiedEvent => message({ content, tags: [['h', otherChannel], ['p', agent.pubkey]] });
+
+  it.each<readonly [string, (at: Bench) => Promise<void>]>([
+    ['left', async (at) => {
+      await at.link.give({ type: 'left', channelId: channel });
+      await at.link.give({ type: 'joined', channelId: channel });
+    }],
+    ['!rotate', (at) => at.hear(message({ content: '!rotate' }))],
+  ])('%s', async (_, forget) => {
+    const at = bench({ processes: 2, script: { rules: [{ match: 'hold', do: [{ wait: 'go' }, { say: 'held' }] }, { match: 'hang', do: [{ hang: true }] }, SAY] } });
+    await at.nth('process_started', 2);
+    await at.hear(message());
+    await at.nth('turn_ended', 1);
+    await at.hear(elsewhere('hold'));
+    await at.nth('turn_started', 2);
+    await at.hear(message());
+    await at.nth('turn_ended', 2);
+    at.openGate('go');
+    await at.nth('turn_ended', 3);
+    await at.hear(message({ content: 'hang' }));
+    await at.nth('turn_started', 4);
+    expect(at.agent.snapshot().processes.map(({ sessions }) => sessions)).toEqual([2, 1]);
+    await forget(at);
+    await at.nth('turn_ended', 4);
+    await at.hear(message());
+    await at.nth('turn_ended', 5);
+    expect(origins(at)).toEqual(['new', 'new', 'new', 'kept', 'new']);
   });
 });
 
