@@ -12,7 +12,7 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 60_000,
     pool: 'forks',
-    // A worker goes on to its next file with the modules it has: to load them anew for each took a fifth of the time. What
+    // A worker goes on to its next file with the modules it has: to load them anew for each would take a fifth more. What
     // a file leaves behind fails it (leaks.ts), and a module in test/ keeps no hooks of its own.
     isolate: false,
   },

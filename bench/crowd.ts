@@ -2,7 +2,8 @@
  * Many agents with many processes in many channels, every event of theirs in the inbox before the first is answered, and
  * then all let go at once: whether each is taken once, in the order of its lane, none behind a turn of another lane that
  * does not end, and no lane or agent long before another. In each agent's first lane is a turn that hangs until all else
- * is done, and one that waits behind it; in its second a flood, a quarter of its events, which came before the others.
+ * is done, and one that waits behind it; in its second a flood, a quarter of its events or as many as may wait in a channel,
+ * which came before the others.
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,6 +11,7 @@ import { loadConfig } from '../src/config/index.ts';
 import { silentLog } from '../src/model/index.ts';
 import type { VerifiedEvent } from '../src/nostr/index.ts';
 import { start } from '../src/root.ts';
+import { MAX_PENDING } from '../src/supervisor/inbox/entry.ts';
 import { steadyClock, systemClock, systemRandom } from '../src/system/index.ts';
 import { CrowdWatch } from './crowd-watch.ts';
 import type { Fairness } from './crowd-watch.ts';
@@ -89,7 +91,7 @@ export async function runCrowd(size: CrowdSize): Promise<CrowdReport> {
 function lanesOf(house: House, agent: string, { agents, events }: CrowdSize, [hanging = '', flooded = '', ...rest]: readonly string[]): readonly (readonly VerifiedEvent[])[] {
   const all = events / agents;
   const say = (channel: string, index: number, text = 'how is the garden?'): VerifiedEvent => house.message(`${index}: ${text}`, { channel, agent });
-  const flood = Array.from({ length: Math.floor(all / 4) }, (_, index) => say(flooded, index));
+  const flood = Array.from({ length: Math.min(Math.floor(all / 4), MAX_PENDING) }, (_, index) => say(flooded, index));
   const others = Array.from({ length: all - 2 - flood.length }, (_, index) => ({ channel: rest[index % rest.length] ?? '', index }));
   return [
     [say(hanging, 0, HANGS), say(hanging, 1)], flood,

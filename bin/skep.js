@@ -17,9 +17,10 @@ const root = new URL('../', import.meta.url);
 const program = new URL('dist/program/main.js', root);
 
 if (!existsSync(program)) {
-  const compiler = fileURLToPath(new URL('node_modules/typescript-native', root));
-  if (!existsSync(compiler)) {
-    process.stderr.write(`skep: not built; run npm ci in ${fileURLToPath(root)}\n`);
+  const has = (path) => existsSync(new URL(path, root));
+  if (!has('node_modules/typescript-native')) {
+    const mend = has('scripts/build.mjs') ? `run npm ci in ${fileURLToPath(root)}` : 'install it again, with its scripts';
+    process.stderr.write(`skep: not built; ${mend}\n`);
     process.exit(2);
   }
   process.stderr.write('skep: building once, this takes some seconds\n');

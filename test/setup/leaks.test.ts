@@ -9,6 +9,7 @@ import { temporaryDirectory } from './temp.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
+/** What a test does; after `---`, what its file does as it is loaded. */
 const LEAVING = {
   clean: `clearTimeout(setTimeout(() => {}, 60_000)); setTimeout(() => {}, 60_000).unref();`,
   timer: `setTimeout(() => 'a timer left', 60_000);`,
@@ -16,6 +17,10 @@ const LEAVING = {
   child: `(await import('node:child_process')).spawn('sleep', ['5'], { stdio: 'ignore' }).unref();`,
   server: `const server = (await import('node:net')).createServer();
     await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));`,
+  loaded: `--- setInterval(() => 'armed by a load', 60_000);`,
+  environment: `process.env.LEFT = 'x';`,
+  folder: `process.chdir('/');`,
+  clock: `(await import('vitest')).vi.useFakeTimers();`,
   directory: `(await import('node:fs')).mkdirSync((await import('node:os')).tmpdir() + '/left');`,
 } as const;
 
@@ -31,6 +36,10 @@ describe('the leak check', () => {
     ['interval', 'an interval left'],
     ['child', 'child process'],
     ['server', '1 TCPServerWrap'],
+    ['loaded', 'armed by a load'],
+    ['environment', 'LEFT in the environment'],
+    ['folder', 'another working directory'],
+    ['clock', 'a false clock'],
     ['directory', '/left in the temporary directory'],
   ])('fails a file that leaves a %s', (name, told) => {
     expect(report.get(name)).toContain(told);
@@ -46,7 +55,8 @@ async function runLeaving(): Promise<ReadonlyMap<string, string>> {
   const directory = temporaryDirectory();
   mkdirSync(join(directory, 'test'));
   for (const [name, body] of Object.entries(LEAVING)) {
-    writeFileSync(join(directory, 'test', `${name}.test.ts`), `it('leaves', async () => { ${body} });\n`);
+    const [test, load = ''] = body.split('---');
+    writeFileSync(join(directory, 'test', `${name}.test.ts`), `${load}\nit('leaves', async () => { ${test} });\n`);
   }
   const setup = JSON.stringify(join(ROOT, 'test', 'setup', 'leaks.ts'));
   writeFileSync(join(directory, 'vitest.config.mjs'), `export default { test: { globals: true, pool: 'forks', isolate: false, setupFiles: [${setup}] } };\n`);

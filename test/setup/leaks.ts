@@ -1,6 +1,7 @@
 /**
- * After each test file nothing of it is left: no child process, socket, server, timer, and nothing in the temporary
- * directory. Runs in the worker, after every hook of the test file itself.
+ * After each test file nothing of it is left: no child process, socket, server, timer, nothing in the temporary directory,
+ * and the environment, the clock and the working directory are what they were: the worker goes on to the next file. Runs
+ * after every hook of the test file itself.
  *
  * Closing a socket or reaping a child takes the event loop a few turns, so the check polls until all is gone and fails
  * only after a bound. It counts what keeps the event loop alive, above what the test runner itself held before.
@@ -8,7 +9,7 @@
 import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll } from 'vitest';
+import { afterAll, vi } from 'vitest';
 import { removeTemporaryDirectories } from './temp.ts';
 import { armedTimers, watchTimers } from './timers.ts';
 
@@ -35,13 +36,12 @@ interface Before {
   readonly resources: ReadonlyMap<string, number>;
   readonly timers: ReadonlyMap<NodeJS.Timeout, string>;
   readonly children: readonly string[];
+  readonly environment: Readonly<NodeJS.ProcessEnv>;
+  readonly folder: string;
 }
 
-let before: Before = { resources: new Map(), timers: new Map(), children: [] };
-
-beforeAll(() => {
-  before = { resources: resources(), timers: armedTimers(), children: children() };
-});
+// Also before the test file is loaded: what it arms as it is loaded is its own.
+const before: Before = { resources: resources(), timers: armedTimers(), children: children(), environment: { ...process.env }, folder: process.cwd() };
 
 afterAll(async () => {
   const deadline = clock.now() + BOUND_MS;
@@ -55,6 +55,9 @@ afterAll(async () => {
   rmSync(home, { recursive: true, force: true, maxRetries: 3 });
   if (outside === undefined) delete process.env['TMPDIR'];
   else process.env['TMPDIR'] = outside;
+  // The next file has no part in it.
+  vi.useRealTimers();
+  process.chdir(before.folder);
   if (left.length > 0) throw new Error(`left behind by this test file: ${left.join('; ')}`);
 }, BOUND_MS + 10_000);
 
@@ -66,6 +69,10 @@ function leftBehind(earlier: Before): string[] {
   }
   for (const [timer, callback] of armedTimers()) if (!earlier.timers.has(timer)) left.push(`timer ${callback}`);
   for (const pid of children()) if (!earlier.children.includes(pid)) left.push(`child process ${pid}`);
+  const names = new Set([...Object.keys(earlier.environment), ...Object.keys(process.env)]);
+  for (const name of names) if (earlier.environment[name] !== process.env[name]) left.push(`${name} in the environment`);
+  if (process.cwd() !== earlier.folder) left.push('another working directory');
+  if (vi.isFakeTimers()) left.push('a false clock');
   return left;
 }
 
