@@ -17,10 +17,10 @@ import { fileURLToPath } from 'node:url';
 const ROOT = fileURLToPath(new URL('../', import.meta.url));
 const PACKAGES = JSON.parse(readFileSync(join(ROOT, 'test', 'real', 'packages.json'), 'utf8'));
 const CACHE = process.env.SKEP_AGENTS ?? join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'skep', 'agents');
-/** After this long the registry is taken for one that cannot be reached: the four programs are 400 MB to fetch. */
-const FETCH_MS = 180_000;
+/** After this long the registry is taken for one that cannot be reached: the four programs are 400 MB to fetch. $SKEP_FETCH_MS, milliseconds, sets another bound. */
+const FETCH_MS = Number(process.env.SKEP_FETCH_MS ?? 180_000);
 /** The versions are pinned, so what npm has it need not ask for; a registry that does not answer is asked again soon. */
-const NPM = ['--prefer-offline', '--fetch-retry-mintimeout=1000', '--fetch-retry-maxtimeout=5000', '--no-audit', '--no-fund', '--loglevel=error'];
+const NPM_OPTIONS = ['--prefer-offline', '--fetch-retry-mintimeout=1000', '--fetch-retry-maxtimeout=5000', '--no-audit', '--no-fund', '--loglevel=error'];
 /** Brings loopback up, then becomes what it is given. */
 const ALONE = 'ip link set lo up && exec "$@"';
 
@@ -73,14 +73,23 @@ async function fetched(name) {
 }
 
 async function whyNotInstalled(folder, wanted) {
-  const npm = spawn('npm', ['install', ...NPM, wanted], { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'], timeout: FETCH_MS });
+  // In a group of its own, to be ended with whatever it started.
+  const npm = spawn('npm', ['install', ...NPM_OPTIONS, wanted], { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'], detached: true });
+  let isOver = false;
+  const bound = setTimeout(() => {
+    isOver = true;
+    process.kill(-npm.pid, 'SIGKILL');
+  }, FETCH_MS);
   const said = text(npm.stderr);
   try {
-    const [status] = await once(npm, 'close');
+    const [status, signal] = await once(npm, 'close');
     if (status === 0) return undefined;
-    return status === null ? `it took longer than ${FETCH_MS / 1000} s` : firstLine(await said);
+    if (isOver) return `it took longer than ${FETCH_MS / 1000} s`;
+    return signal === null ? firstLine(await said) : `npm was ended by ${signal}`;
   } catch (error) {
     return error.message;
+  } finally {
+    clearTimeout(bound);
   }
 }
 
