@@ -1,7 +1,7 @@
 /**
  * The models that the owner has chosen, one a channel, for as long as skep runs: given to every session of the channel
  * before it is prompted, also to one in a process that came after. What a switch in mid-turn comes to is told when a
- * session has the model, or will not have it.
+ * session has the model, or will not have it, or there is no channel any more in which one could.
  */
 import { currentOf, routeTo } from '../acp/index.ts';
 import type { AgentProcess, SessionSettings, SettingChange } from '../acp/index.ts';
@@ -10,8 +10,8 @@ import { RecentMap } from './recent-map.ts';
 
 export interface ModelChoice {
   readonly modelId: string;
-  /** Whoever waits to hear what came of it. */
-  readonly answer?: (status: 'switched' | 'unsupported_model') => void;
+  /** Whoever waits to hear what came of it; told once. `no_active_turn`: nothing will, for its channel was left. */
+  readonly answer?: (status: 'switched' | 'unsupported_model' | 'no_active_turn') => void;
 }
 
 /** Channels with a choice; beyond it the one used longest ago goes back to the agent's own model. */
@@ -19,6 +19,8 @@ const MAX_CHANNELS = 1_024;
 
 export class ModelChoices {
   readonly #choices = new RecentMap<ChannelId, ModelChoice>(MAX_CHANNELS);
+  /** Choices whose end was told. */
+  readonly #told = new WeakSet<ModelChoice>();
   #seen: SessionSettings | undefined;
 
   choose(channelId: ChannelId, choice: ModelChoice): void {
@@ -31,7 +33,9 @@ export class ModelChoices {
 
   /** Its sessions have the agent's own model from here on. */
   forget(channelId: ChannelId): void {
+    const choice = this.#choices.get(channelId);
     this.#choices.delete(channelId);
+    if (choice !== undefined) this.#tell(choice, 'no_active_turn');
   }
 
   /** Undoes `choice`, unless something has come of it meanwhile, or another followed. */
@@ -71,7 +75,14 @@ export class ModelChoices {
       if (change.ok) this.#choices.set(channelId, { modelId });
       else this.#choices.delete(channelId);
     }
-    choice.answer?.(change.ok ? 'switched' : 'unsupported_model');
+    this.#tell(choice, change.ok ? 'switched' : 'unsupported_model');
     return { ok: true };
+  }
+
+  /** The first end stays: a channel may be left while a session in it is given the model. */
+  #tell(choice: ModelChoice, ...[status]: Parameters<NonNullable<ModelChoice['answer']>>): void {
+    if (this.#told.has(choice)) return;
+    this.#told.add(choice);
+    choice.answer?.(status);
   }
 }

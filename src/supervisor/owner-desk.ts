@@ -8,9 +8,11 @@
  *                | with the model: sent, later switched or    | unsupported_model; without a session it is for the next
  *                | unsupported_model. All of them are being   | one, where the agent program is known to offer it;
  *                | ended already: turn_ending                 | no_active_turn where nothing is known of it yet
+ *                |                                            | A channel that is left while it waits: no_active_turn
  *   !cancel      | as cancel_turn                             | no_active_turn
  *   !rotate      | as !cancel; sessions are forgotten         | sessions are forgotten
  */
+import type { SettingChange } from '../acp/index.ts';
 import type { ControlFrame } from '../broker/index.ts';
 import { unreachable } from '../model/index.ts';
 import type { ChannelId, Milliseconds } from '../model/index.ts';
@@ -31,10 +33,10 @@ import type { SessionMemory } from './sessions/memory.ts';
 /** What of the agent's driver an order may touch. */
 export interface DriverDoors {
   readonly options: () => Pick<AgentOptions, 'link' | 'clock' | 'steadyClock' | 'log' | 'name' | 'onShutdown'>;
-  readonly pool: Pool;
+  readonly pool: Pick<Pool, 'sessionsOf' | 'forget'>;
   readonly permissions: Pick<Permissions, 'decide'>;
   readonly models: ModelChoices;
-  readonly memory: SessionMemory;
+  readonly memory: Pick<SessionMemory, 'forgetChannel'>;
   readonly turnsIn: (channelId: ChannelId) => readonly Flight[];
   /** Steps the inbox; resolves with how many turns were cut short, when that is on disk. */
   readonly advance: (inputs: readonly InboxInput[]) => Promise<number>;
@@ -122,7 +124,7 @@ export class OwnerDesk {
   }
 
   async #switchIdle(request: SwitchModel): Promise<SwitchStatus> {
-    const { models, pool, pump, used, options } = this.#doors;
+    const { models, pool, pump, used } = this.#doors;
     const { channelId, modelId } = request;
     const sessions = pool.sessionsOf(channelId);
     if (sessions.length === 0) {
@@ -132,35 +134,44 @@ export class OwnerDesk {
       return offered ? 'switched' : 'unsupported_model';
     }
     const before = models.of(channelId);
-    const choice: ModelChoice = { modelId };
+    let end: SwitchStatus | undefined;
+    const choice: ModelChoice = { modelId, answer: (status) => { end = status; } };
     // Before it is asked for: a turn that begins meanwhile in another process has the model, too.
     models.choose(channelId, choice);
-    const changes = await Promise.all(sessions.map(async (open) => {
-      const { life, session } = open;
-      const { sessionId } = session;
-      this.#held.add(open);
-      // No turn begins in the process meanwhile; one of another channel goes on beside it.
-      const holder = life.status === 'idle' ? `model:${sessionId}` : undefined;
-      if (holder !== undefined) life.take(holder);
-      const change = await life.process.setModel(sessionId, modelId);
-      if (holder !== undefined) life.release(holder);
-      // As in a turn: a program that does not answer this will not answer the next. One that is in a turn may be slow for
-      // it, and has the deadlines of that turn.
-      if (holder !== undefined && !change.ok && change.code === 'timeout') await life.retire('crashed');
-      this.#held.delete(open);
-      session.usedAtMs = options().steadyClock.now();
-      return change;
-    }));
+    const changes = await Promise.all(sessions.map((open) => this.#setModel(open, modelId)));
     used();
     pump();
+    if (end === 'no_active_turn') return end;
     if (changes.some(({ ok }) => ok)) return 'switched';
     if (changes.some((change) => !change.ok && change.code === 'unsupported')) {
       models.takeBack(channelId, choice, before);
       return 'unsupported_model';
     }
+    // A turn has come to its end with it meanwhile, or another choice has taken its place.
+    if (models.of(channelId) !== choice) return end ?? 'no_active_turn';
     // The sessions are lost with their processes, or slow; the next turn gets the model, and then it is told.
     models.choose(channelId, { modelId, answer: (status) => { this.#told(request, status); } });
     return 'sent';
+  }
+
+  async #setModel(open: OpenLane, modelId: string): Promise<SettingChange> {
+    const { life, session } = open;
+    const { sessionId } = session;
+    // No turn begins in the process meanwhile; one of another channel goes on beside it.
+    const holder = life.status === 'idle' ? `model:${sessionId}` : undefined;
+    this.#held.add(open);
+    if (holder !== undefined) life.take(holder);
+    try {
+      const change = await life.process.setModel(sessionId, modelId);
+      // As in a turn: a program that does not answer this will not answer the next. One that is in a turn may be slow for
+      // it, and has the deadlines of that turn.
+      if (holder !== undefined && !change.ok && change.code === 'timeout') await life.retire('crashed');
+      return change;
+    } finally {
+      if (holder !== undefined) life.release(holder);
+      this.#held.delete(open);
+      session.usedAtMs = this.#doors.options().steadyClock.now();
+    }
   }
 
   #told({ channelId, type, modelId, requestId }: SwitchModel, status: SwitchStatus): void {

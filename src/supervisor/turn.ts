@@ -156,7 +156,7 @@ function speechOf(batch: Batch, outcome: PromptOutcome, { entry, input, text }: 
   return { batch: { ...batch, entries: [entry] }, input, outcome: { ...outcome, seen: { ...outcome.seen, text } } };
 }
 
-/** An agent that has heeded the cancel goes on with the turn that takes its messages up, in the same session. */
+/** An agent that has heeded the cancel goes on with the turn that its own was cut short for, in the same session. */
 function survives({ isMerged, steers }: Flight, outcome: PromptOutcome): boolean {
   return isMerged && outcome.status === 'cancelled' && outcome.processAlive && !steers.isDoubtful;
 }

@@ -19,13 +19,16 @@ export const MODEL_MS = 20_000;
 
 let frames = 0;
 
-export function order(bench: Bench, type: string, more: Readonly<Record<string, unknown>> = {}): void {
+export function frameOf(type: string, more: Readonly<Record<string, unknown>> = {}): ControlFrame {
   frames += 1;
-  const frame: ControlFrame = {
+  return {
     eventId: eventId(frames.toString(16).padStart(64, '0')), sender: owner.pubkey, agent: agent.pubkey, createdAt: AT, receivedAt: AT,
     type, body: { type, channelId: channel, ...more },
   };
-  bench.link.order(frame);
+}
+
+export function order(bench: Bench, type: string, more: Readonly<Record<string, unknown>> = {}): void {
+  bench.link.order(frameOf(type, more));
 }
 
 export function results(bench: Bench): readonly unknown[] {

@@ -44,7 +44,7 @@ export interface Batch {
   readonly lane: string;
   readonly channelId: ChannelId;
   readonly entries: readonly [Entry, ...Entry[]];
-  /** By whomever: answered with it. */
+  /** Evidence here, whoever wrote it, and on disk of this turn: it ends with it. */
   readonly merged?: CutTurn;
   /** Those of a turn in which the agent had published: they are over, and no turn has them again. At most `MAX_BATCH`. */
   readonly carried?: CutTurn;

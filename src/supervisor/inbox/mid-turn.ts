@@ -9,9 +9,9 @@
  *                   |                 |          |   turn is cut     |   its turn is cut|              |
  *   taken, unknown  | -               | -        | -                 | -                | -            | as `finished` says
  *
- * One at a time is offered or tried. An offered one that a full queue drops (`machine.ts`) makes room for the next. `unknown`: the agent may have read it, and so it is given to no other turn before
- * this one has ended. What names another turn than the one in flight, or another message than the one that is due, is late
- * and changes nothing.
+ * One at a time is offered or tried. An offered one that a full queue drops (`machine.ts`) makes room for the next.
+ * `unknown`: the agent may have read it, and so it is given to no other turn before this one has ended. What names another
+ * turn than the one in flight, or another message than the one that is due, is late and changes nothing.
  *
  * A message belongs to a turn of its own place (thread, or whole direct-message channel), whose answer is then its answer.
  * A steer is part of the turn's instruction, and so is of the same author (compiler spec, "Queue dispatch is the authority
@@ -55,12 +55,15 @@ export function join(state: InboxState, entry: Entry, midTurn: MidTurn | undefin
   return midTurn.how === 'interrupt' ? cut(state, turn, joined, 'interrupt') : offerNext(state, turn, joined, offers[0]);
 }
 
-/** `entry` waits no more. Where it was the one on offer, nobody answers for it any longer, and the next is offered. */
+/**
+ * `entry` waits no more. Where it was the one on offer, nobody answers for it any longer, and the next is offered, unless
+ * all is decided of the turn.
+ */
 export function dropped(state: InboxState, entry: Entry): InboxStep {
   const offered = laneOf(state, entry)?.offers?.[0];
   const rest = without(state, entry);
   const lane = laneOf(rest, entry);
-  if (lane?.inFlight === undefined || offered !== entry.eventId) return { state: rest, commands: [] };
+  if (lane?.inFlight === undefined || lane.decided === true || offered !== entry.eventId) return { state: rest, commands: [] };
   return offerNext(rest, lane.inFlight, lane);
 }
 

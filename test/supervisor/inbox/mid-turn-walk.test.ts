@@ -1,11 +1,12 @@
 /**
  * Every state that the production reducer can reach while messages come into a turn: offered, tried, taken, refused, left
- * unanswered, the turn cut short (before it published or after) or ended, the supervisor killed. And faults planted into it that the walk must find.
+ * unanswered, dropped by a full queue, the turn cut short (before it published or after), cancelled by its owner or ended,
+ * the supervisor killed. And faults planted into it that the walk must find.
  */
 import { describe, expect, it } from 'vitest';
-import { milliseconds } from '../../../src/model/index.ts';
+import { eventId, milliseconds } from '../../../src/model/index.ts';
 import type { EventId, Milliseconds } from '../../../src/model/index.ts';
-import { entriesOf, evidenceOf } from '../../../src/supervisor/inbox/entry.ts';
+import { entriesOf, evidenceOf, MAX_PENDING } from '../../../src/supervisor/inbox/entry.ts';
 import type { Batch, CutTurn, Entry } from '../../../src/supervisor/inbox/entry.ts';
 import { flying, laneOf } from '../../../src/supervisor/inbox/lanes.ts';
 import type { Lane } from '../../../src/supervisor/inbox/lanes.ts';
@@ -29,6 +30,7 @@ interface World {
   readonly table: ReadonlyMap<EventId, Row>;
   readonly turns: number;
   readonly crashes: number;
+  readonly cancels: number;
   /** Turns that were told to end. */
   readonly cut: ReadonlySet<string>;
   readonly wrong?: string;
@@ -36,7 +38,7 @@ interface World {
 
 const HERE = { channelId: channel, lane: channel };
 const NOW = milliseconds(1_000_000);
-const BOUNDS = { turns: 3, crashes: 1 };
+const BOUNDS = { turns: 3, crashes: 1, cancels: 1 };
 const DONE: Ending = { how: 'done', outcome: 'end_turn' };
 const CUT: Ending = { how: 'again', reason: 'cut short', interrupted: true, cause: 'stop' };
 const UNFINISHED: Ending = { how: 'done', outcome: 'cut short, and had published', unfinished: true };
@@ -44,29 +46,50 @@ const UNREAD: Ending = { ...CUT, interrupted: false };
 
 const first = entryOf(message(), 0);
 const inIt = (index: number, by?: typeof friend): Entry => entryOf(message({ tags: inThread(first.eventId), ...(by && { by }) }), index);
-const COMING = [first, inIt(1), inIt(2, friend), entryOf(message(), 3)];
-const HOWS = ['steer', 'interrupt'] as const;
+const SECOND = inIt(1);
+const COMING = [first, SECOND, inIt(2, friend), entryOf(message(), 3)];
+/** `others`: messages of the channel that only wait. Beside them it is full, the one turn may be cancelled, and skep is not killed. */
+interface Way {
+  readonly how: 'steer' | 'interrupt';
+  readonly coming: readonly Entry[];
+  readonly others: number;
+}
 
-function moves(world: World, step: Step, how: (typeof HOWS)[number]): readonly World[] {
+const WAYS: readonly Way[] = [
+  { how: 'steer', coming: COMING, others: 0 }, { how: 'interrupt', coming: COMING, others: 0 },
+  { how: 'steer', coming: [first, SECOND, inIt(2), inIt(3)], others: MAX_PENDING - 2 },
+];
+
+/** Of a lane of their own that comes last, and not in this walk. */
+function waiting(count: number): InboxState {
+  const { event, ...more } = entryOf(message(), 1_000, { lane: `${channel}/other`, notBeforeMs: milliseconds(2 * NOW) });
+  const queued = Array.from({ length: count }, (_, index): Entry => ({ ...more, event, eventId: eventId(index.toString(16).padStart(64, '0')) }));
+  return stepInbox(emptyInbox({ gatherMs: 0 }), { type: 'restored', queued, stranded: [], answered: new Set() }, NOW).state;
+}
+
+const BEGINNINGS = new Map(WAYS.map((way): [Way, InboxState] => [way, waiting(way.others)]));
+
+function moves(world: World, step: Step, way: Way): readonly World[] {
   const next: World[] = [];
   const lane = laneOf(world.state, HERE);
-  for (const entry of COMING) {
-    if (!world.table.has(entry.eventId)) next.push(give(world, step, [{ type: 'accepted', entry, midTurn: { how, place: 'thread' } }]));
+  for (const entry of way.coming) {
+    if (!world.table.has(entry.eventId)) next.push(give(world, step, [{ type: 'accepted', entry, midTurn: { how: way.how, place: 'thread' } }]));
   }
-  if (world.turns < BOUNDS.turns) next.push(give({ ...world, turns: world.turns + 1 }, step, [{ type: 'take', turnId: `turn ${world.turns}` }]));
+  if (world.turns < (way.others > 0 ? 1 : BOUNDS.turns)) next.push(give({ ...world, turns: world.turns + 1 }, step, [{ type: 'take', turnId: `turn ${world.turns}` }]));
   const turnId = lane?.inFlight?.turnId ?? 'of nobody';
-  for (const { eventId } of COMING) {
+  for (const { eventId } of way.coming) {
     next.push(give(world, step, [{ type: 'steering', turnId, eventId, published: 0 }]));
     for (const answer of ['injected', 'refused', 'unanswered', 'passed'] as const) next.push(give(world, step, [{ type: 'steered', turnId, eventId, answer }]));
   }
   for (const ending of [DONE, CUT, UNREAD, ...(lane?.merging === undefined ? [] : [UNFINISHED])]) next.push(...ends(world, step, ending));
-  if (world.crashes < BOUNDS.crashes) for (const published of [0, 1, 2]) next.push(crash(world, step, published));
+  if (way.others > 0 && world.cancels < BOUNDS.cancels) next.push(give({ ...world, cancels: world.cancels + 1 }, step, [{ type: 'cancelled', channelId: channel, outcome: 'cancelled' }]));
+  if (way.others === 0 && world.crashes < BOUNDS.crashes) for (const published of [0, 1, 2]) next.push(crash(world, step, published, way));
   return next;
 }
 
 /** As the driver ends a turn: never while a message is being tried, and what is not known comes back, or was answered. */
 function ends(world: World, step: Step, ending: Ending): readonly World[] {
-  const { inFlight, given = [], offers = [] } = laneOf(world.state, HERE) ?? { queue: [] };
+  const { inFlight, given = [], offers = [], decided = false } = laneOf(world.state, HERE) ?? { queue: [] };
   if (inFlight === undefined || given.some(({ state }) => state === 'trying')) return [];
   const { turnId } = inFlight;
   const unknown = given.filter(({ state }) => state === 'unknown').map(({ entry }) => entry.eventId);
@@ -77,11 +100,11 @@ function ends(world: World, step: Step, ending: Ending): readonly World[] {
     const ids = flying({ queue: [], inFlight, given }).map(({ eventId }) => eventId);
     const before = inFlight.carried?.entries.map(({ eventId }) => eventId) ?? [];
     const isJoined = offers.length > 0 || eventIds.length > 0;
-    const carried = ending === UNFINISHED ? (isJoined ? [...before, ...ids.filter((id) => !eventIds.includes(id))] : []) : ending.how === 'done' ? [] : before;
+    const carried = decided ? [] : ending === UNFINISHED ? (isJoined ? [...before, ...ids.filter((id) => !eventIds.includes(id))] : []) : ending.how === 'done' ? [] : before;
     const isCarried = idsOf(laneOf(after.state, HERE)?.carried) === carried.join();
     return blame(blame(after, isCarried ? undefined : 'what was cut short after it had published is lost, or told of a turn that has nothing to do with it'), ids.map((eventId) => {
       const status = after.table.get(eventId)?.status;
-      const expected = ending.how === 'done' && !eventIds.includes(eventId) ? 'done' : 'queued';
+      const expected = decided || ending.how === 'done' && !eventIds.includes(eventId) ? 'done' : 'queued';
       return status === expected ? undefined : `a message of a turn that ended as ${ending.how} is ${status ?? 'lost'}, not ${expected}`;
     }).find((wrong) => wrong !== undefined));
   });
@@ -91,8 +114,12 @@ function idsOf(cut: CutTurn | undefined): string {
   return cut?.entries.map(({ eventId }) => eventId).join() ?? '';
 }
 
+function beginning(way: Way): InboxState {
+  return BEGINNINGS.get(way) ?? waiting(way.others);
+}
+
 /** Killed, and started again on its rows; the turn in flight is found with so many messages. */
-function crash(world: World, step: Step, published: number): World {
+function crash(world: World, step: Step, published: number, way: Way): World {
   const rows = COMING.flatMap((entry) => (world.table.has(entry.eventId) ? [{ entry, row: world.table.get(entry.eventId) }] : []));
   const queued = rows.filter(({ row }) => row?.status === 'queued').map(({ entry }) => entry);
   const [one, ...rest] = rows.filter(({ row }) => row?.status === 'dispatched');
@@ -100,7 +127,7 @@ function crash(world: World, step: Step, published: number): World {
   const stranded: readonly Batch[] = one === undefined ? [] : [{ turnId, lane: channel, channelId: channel, entries: [one.entry, ...rest.map(({ entry }) => entry)] }];
   const unanswered = new Set(rows.filter(({ row }) => row?.status === 'dispatched' && published <= (row.above ?? -1)).map(({ entry }) => entry.eventId));
   const input: InboxInput = { type: 'restored', queued, stranded, answered: new Set(published > 0 ? [turnId] : []), unanswered };
-  const after = give({ ...world, state: emptyInbox({ gatherMs: 0 }), crashes: world.crashes + 1 }, step, [input]);
+  const after = give({ ...world, state: beginning(way), crashes: world.crashes + 1 }, step, [input]);
   const isWrong = rows.some(({ entry, row }) =>
     row?.status === 'dispatched' && after.table.get(entry.eventId)?.status !== (published > (row.above ?? 0) ? 'done' : 'queued'));
   return blame(after, isWrong ? 'a message is not answered over a kill by what was published since, or by what was before' : undefined);
@@ -129,8 +156,11 @@ function perform(world: World, command: InboxCommand): World {
     }
     case 'steer':
       return blame(world, isIn(world, command.entry.eventId, command.turnId) ? undefined : 'a message was given to a turn before it was saved');
-    case 'offer':
-      return blame(world, world.table.get(command.entry.eventId)?.status === 'queued' ? undefined : 'a message was offered that does not wait');
+    case 'offer': {
+      const isWaiting = world.table.get(command.entry.eventId)?.status === 'queued';
+      const isOpen = laneOf(world.state, HERE)?.decided !== true;
+      return blame(world, !isWaiting ? 'a message was offered that does not wait' : isOpen ? undefined : 'a message was offered to a turn that its owner has cancelled');
+    }
     case 'interrupt':
       return blame({ ...world, cut: new Set([...world.cut, command.turnId]) }, world.cut.has(command.turnId) ? 'a turn was cut short twice' : undefined);
     default:
@@ -159,6 +189,8 @@ function save(world: World, change: Save): World {
       return row?.status === 'dispatched' ? put({ status: 'queued' }) : blame(world, 'came back, and was in no turn');
     case 'done':
       return row?.status === 'dispatched' ? put({ status: 'done' }) : blame(world, 'done, and was in no turn');
+    case 'dead':
+      return row?.status === 'queued' && change.outcome === 'overflow' ? put({ status: 'dead' }) : blame(world, 'dead, and did not wait too long');
     default:
       return blame(world, `not to be met here: ${change.change}`);
   }
@@ -168,14 +200,15 @@ function save(world: World, change: Save): World {
 function standing(world: World): string | undefined {
   const lane = laneOf(world.state, HERE) ?? { queue: [] };
   const waiting = lane.queue.map(({ eventId }) => eventId);
-  const aloft = flying(lane).map(({ eventId }) => eventId);
+  // What its owner has cancelled is done, whatever its turn comes to.
+  const aloft = (lane.decided === true ? [] : flying(lane)).map(({ eventId }) => eventId);
   const rows = (status: Row['status']): string => [...world.table].filter(([, row]) => row.status === status).map(([id]) => id).sort().join();
   if (new Set([...waiting, ...aloft]).size !== waiting.length + aloft.length) return 'a message is in two places';
   if ([...waiting].sort().join() !== rows('queued')) return 'other messages wait than their rows say';
   if ([...aloft].sort().join() !== rows('dispatched')) return 'other messages are in a turn than their rows say';
   if ((lane.given ?? []).filter(({ state }) => state === 'trying').length > 1) return 'two messages are tried at once';
   for (const { entry, state } of lane.given ?? []) {
-    if (world.table.get(entry.eventId)?.above !== (state === 'taken' ? 0 : 1)) return 'a row says of what was taken what is not so';
+    if (lane.decided !== true && world.table.get(entry.eventId)?.above !== (state === 'taken' ? 0 : 1)) return 'a row says of what was taken what is not so';
     if (entry.author !== first.author || entry.destination !== first.destination) return 'a message was given to a turn of another author or place';
   }
   if (lane.merging !== undefined && !world.cut.has(lane.inFlight?.turnId ?? '')) return 'a turn is merged that was not cut short';
@@ -195,7 +228,7 @@ function stuck(world: World, step: Step): string | undefined {
       : [...(trying ? [{ type: 'steered', turnId, eventId: trying.entry.eventId, answer: 'passed' } as const] : []), { type: 'finished', turnId, ending: DONE, jitter: 0 }];
     here = give(here, step, inputs);
   }
-  return here.wrong ?? ([...here.table.values()].every(({ status }) => status === 'done') ? undefined : 'a message never comes to its end');
+  return here.wrong ?? ([...here.table.values()].every(({ status }) => status === 'done' || status === 'dead') ? undefined : 'a message never comes to its end');
 }
 
 function blame(world: World, wrong: string | undefined): World {
@@ -210,15 +243,15 @@ function nameOf(world: World): string {
   const turn = inFlight && [inFlight.turnId, entriesOf(inFlight).map(entry), inFlight.merged?.entries.length, idsOf(inFlight.carried)];
   const given = lane.given?.map((one) => [entry(one.entry), one.state]);
   const rows = [...world.table].map(([id, { status, above }]) => [id.slice(0, 6), status, above]).sort();
-  return JSON.stringify([queue.map(entry), idsOf(lane.carried), turn, lane.offers, given, lane.merging, rows, world.turns, world.crashes]);
+  return JSON.stringify([queue.map(entry), idsOf(lane.carried), turn, lane.offers, given, lane.merging, lane.decided, rows, world.turns, world.crashes, world.cancels]);
 }
 
-function walk(step: Step, how: (typeof HOWS)[number]): { readonly states: number; readonly wrong?: string } {
+function walk(step: Step, way: Way): { readonly states: number; readonly wrong?: string } {
   const seen = new Set<string>();
-  let edge: readonly World[] = [{ state: emptyInbox({ gatherMs: 0 }), table: new Map(), turns: 0, crashes: 0, cut: new Set() }];
+  let edge: readonly World[] = [{ state: beginning(way), table: new Map(), turns: 0, crashes: 0, cancels: 0, cut: new Set() }];
   while (edge.length > 0) {
     const beyond: World[] = [];
-    for (const next of edge.flatMap((world) => moves(world, step, how))) {
+    for (const next of edge.flatMap((world) => moves(world, step, way))) {
       const wrong = next.wrong ?? standing(next);
       if (wrong !== undefined) return { states: seen.size, wrong };
       const name = nameOf(next);
@@ -234,11 +267,11 @@ function walk(step: Step, how: (typeof HOWS)[number]): { readonly states: number
 }
 
 describe('messages that come into a turn, in every world', () => {
-  it.each(HOWS)('%s: each is in one place, on disk before it is read, and comes to its end', (how) => {
-    const { states, wrong } = walk(stepInbox, how);
-    process.stdout.write(`mid-turn, ${how}: ${states} states\n`);
+  it.each(WAYS.map((way) => [`${way.how}, beside ${way.others}`, way] as const))('%s: each is in one place, on disk before it is read, and comes to its end', (name, way) => {
+    const { states, wrong } = walk(stepInbox, way);
+    process.stdout.write(`mid-turn, ${name}: ${states} states\n`);
     expect(wrong).toBeUndefined();
-    expect(states).toBeGreaterThan(how === 'steer' ? 1_000 : 100);
+    expect(states).toBeGreaterThan(way.how === 'steer' ? 1_000 : 100);
   });
 });
 
@@ -325,6 +358,6 @@ const FAULTS: Readonly<Record<string, Step>> = {
 
 describe('a planted fault is found', () => {
   it.each(Object.entries(FAULTS))('%s', (name, faulty) => {
-    expect(HOWS.some((how) => walk(faulty, how).wrong !== undefined), name).toBe(true);
+    expect(WAYS.some((way) => walk(faulty, way).wrong !== undefined), name).toBe(true);
   });
 });
