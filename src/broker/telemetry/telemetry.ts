@@ -25,7 +25,7 @@ export interface Telemetry {
   status(): TelemetryStatus;
   /** From here on one frame a second, which carries what waits of one channel. */
   pack(): void;
-  /** Takes nothing in any more; what waits is sent for `graceMs` at most, and then dropped. */
+  /** Takes nothing in any more; what waits is sent for `graceMs` at most, 1.5 s while the connection is away, and then dropped. */
   close(graceMs: number): Promise<void>;
 }
 
@@ -70,6 +70,8 @@ const MAX_UNANSWERED = 32;
 const MAX_UNANSWERED_URGENT = 64;
 /** How often a connection that is away is looked for again. */
 const AWAY_MS = 1_000;
+/** How long the end waits for a connection that is away: one more look, and time to send. Then what waits is dropped. */
+const AWAY_GRACE_MS = 1_500;
 
 export function openTelemetry(options: TelemetryOptions): Telemetry {
   const { pubkey, owner, seal, publisher, ready, clock, steadyClock, log } = options;
@@ -203,9 +205,13 @@ export function openTelemetry(options: TelemetryOptions): Telemetry {
       // In the grace there is time for so many; those that tell how turns ended are among them.
       queue.shrink(Math.floor(graceMs / paceMs()) * (isPacking ? FRAMES_IN_PACK : 1));
       if (queue.size > 0 || unanswered > 0) {
-        await within(steadyClock, graceMs, new Promise<void>((resolve) => {
+        const emptied = new Promise<void>((resolve) => {
           drained = resolve;
-        }));
+        });
+        const firstMs = ready() ? graceMs : Math.min(graceMs, AWAY_GRACE_MS);
+        await within(steadyClock, firstMs, emptied);
+        // A connection that came back meanwhile has the rest; one that is away would take the whole grace for nothing.
+        if (firstMs < graceMs && ready()) await within(steadyClock, graceMs - firstMs, emptied);
       }
       cancel?.();
       queue.clear();

@@ -323,6 +323,36 @@ describe('the end', () => {
     expect(made.clock.alarms).toBe(0);
   });
 
+  it('waits for a connection that is away no longer than for one more look', async () => {
+    const made = open({ ready: () => false });
+    made.telemetry.reserve([frame('a')]).take();
+    let ended = false;
+    const closing = made.telemetry.close(30_000).then(() => { ended = true; });
+    made.clock.push(1_499);
+    await new Promise(setImmediate);
+    expect(ended).toBe(false);
+    made.clock.push(1);
+    await closing;
+    expect(made.telemetry.status().waiting).toBe(0);
+    expect(made.clock.alarms).toBe(0);
+  });
+
+  it('has its whole grace where the connection comes back', async () => {
+    let isThere = false;
+    const made = open({ ready: () => isThere });
+    made.telemetry.reserve(Array.from({ length: 100 }, () => frame('a'))).take();
+    const closing = made.telemetry.close(30_000);
+    made.clock.push(1_000);
+    isThere = true;
+    await new Promise(setImmediate);
+    for (let at = 0; at < 200; at += 1) {
+      made.clock.push(20);
+      await new Promise(setImmediate);
+    }
+    await closing;
+    expect(made.relay.sent).toHaveLength(100);
+  });
+
   it('drops what waits beyond its grace, and leaves no alarm', async () => {
     const made = open({ ready: () => false });
     const reserved = made.telemetry.reserve([frame('reserved')]);
