@@ -7,7 +7,7 @@ import type { AgentConfig, Config } from './config/index.ts';
 import type { Restart } from './control/index.ts';
 import type { Launch } from './launch.ts';
 import type { Launches } from './launches/index.ts';
-import { refuse } from './model/index.ts';
+import { excerpt, refuse } from './model/index.ts';
 import type { Refusal } from './model/index.ts';
 import type { Supervisor } from './supervisor/index.ts';
 
@@ -24,7 +24,7 @@ export function restarter(parts: RestartParts): Restart {
   let under = Promise.resolve<unknown>(undefined);
   return (name) => {
     const agent = parts.config.agents.find((one) => one.name === name || one.pubkey === name);
-    if (agent === undefined) return Promise.resolve(refuse('agent', 'agent: expected the name or the pubkey of one that is configured'));
+    if (agent === undefined) return Promise.resolve(refuse('agent', `agent: expected the name or the pubkey of one that is configured; there are ${parts.config.agents.map((one) => excerpt(one.name)).join(', ')}`));
     const done = under.then(() => restart(agent, parts));
     under = done.catch(() => undefined);
     return done;

@@ -4,7 +4,7 @@
  * Whatever ends a token ends it in memory first, so that it is over on the next byte, and then on disk.
  * NIP-BA "Session and transport".
  */
-import { Failure, later, refuse } from '../model/index.ts';
+import { excerpt, Failure, later, refuse } from '../model/index.ts';
 import type { Clock, Log, Milliseconds, Pubkey, Random, Refusal } from '../model/index.ts';
 import type { Store } from '../store/index.ts';
 import { openCredentialRows } from './credential-rows.ts';
@@ -123,7 +123,7 @@ export async function openCredentials(options: CredentialsOptions): Promise<Cred
   async function issue(order: CredentialOrder): Promise<ReturnType<typeof issued> | Refusal> {
     const matching = holders().filter(({ name, pubkey }) => name === order.agent || pubkey === order.agent);
     const [holder] = matching;
-    if (holder === undefined) return refuse('unknown_agent', 'agent: expected the name or the pubkey of an agent that runs here');
+    if (holder === undefined) return refuse('unknown_agent', `agent: expected the name or the pubkey of an agent that runs here; there are ${holders().map(({ name }) => excerpt(name)).join(', ')}`);
     if (matching.length > 1) return refuse('unknown_agent', 'agent: several agents have this name, expected a pubkey');
     const scope = readScope(order);
     if (!scope.ok) return scope;

@@ -54,7 +54,8 @@ function verbsOf([, , first, second]: readonly string[]): readonly (() => Promis
 
 async function run(argv: readonly string[]): Promise<number> {
   try {
-    await (await composeProgram(argv)).parseAsync([...argv]);
+    const words = meant(argv);
+    await (await composeProgram(words)).parseAsync([...words]);
     return typeof process.exitCode === 'number' ? process.exitCode : 0;
   } catch (error) {
     if (error instanceof CommanderError) return toldByCommander(error);
@@ -78,15 +79,27 @@ async function composeProgram(argv: readonly string[]): Promise<Command> {
     .helpCommand('help [verb]', 'print the help of a verb')
     .showSuggestionAfterError(true)
     .exitOverride()
-    .configureOutput({
-      outputError: (text, write) => {
-        write(`skep: ${text.replace(/^error: /, '').trim().replaceAll('\n', ' ')}; see skep --help\n`);
-      },
-    })
     .addHelpText('after', `\n${EXIT_CODES}`);
   const verbs = await Promise.all(verbsOf(argv).map((load) => load()));
   for (const verb of verbs) verb(program);
+  sayMistakes(program, 'skep');
   return program;
+}
+
+/** A mistake is one line, which names the help of the verb it was made in. */
+function sayMistakes(command: Command, path: string): void {
+  command.configureOutput({
+    outputError: (text, write) => {
+      write(`skep: ${text.replace(/^error: /, '').trim().replaceAll('\n', ' ')}; see ${path} --help\n`);
+    },
+  });
+  for (const verb of command.commands) sayMistakes(verb, `${path} ${verb.name()}`);
+}
+
+/** The help of a verb that is none would be the whole help, as a mistake that is not named: the word is tried by itself. */
+function meant(argv: readonly string[]): readonly string[] {
+  const [node = '', script = '', first, second] = argv;
+  return first === 'help' && second !== undefined && !Object.hasOwn(VERBS, second) ? [node, script, second] : argv;
 }
 
 /** Commander has printed its line or its help. */
@@ -101,7 +114,8 @@ function tellBug(error: unknown): void {
 
 const EXIT_CODES = `Exit codes:
   0    done, or ended in order by a signal
-  1    the demo did not see what it should, a replay differs, an agent or a relay failed, skep doctor found something wrong
+  1    the demo did not see what it should, a replay differs, an agent or a relay failed, skep doctor found
+       something wrong, skep launch plan would not start
   2    a command line, a config or an input that cannot be used
   3    there was nothing to replay
   4    another supervisor holds the data directory

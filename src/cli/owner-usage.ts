@@ -1,6 +1,6 @@
 /** `skep owner usage`: what agents have used, summed from the turn metrics that the relay keeps for their owner. */
 import type { Command } from 'commander';
-import { InvalidArgumentError } from 'commander';
+import { InvalidArgumentError, Option } from 'commander';
 import { parseDuration } from '../config/index.ts';
 import { later, secondsOf } from '../model/index.ts';
 import type { Pubkey } from '../model/index.ts';
@@ -23,8 +23,8 @@ const DAY_MS = 86_400_000;
 
 export function usageVerb(owner: Command): void {
   ownerOptions(owner.command('usage').description('what agents have used, summed from their turn metrics'))
-    .option('-s, --since <duration>', 'how far back, such as 24h or 90d', back, back(DEFAULT_SINCE))
-    .option('-b, --by <list>', `of ${GROUPS.join(', ')}, separated by commas`, groups, GROUPS)
+    .addOption(new Option('-s, --since <duration>', 'how far back, such as 24h or 90d').argParser(back).default(back(DEFAULT_SINCE), DEFAULT_SINCE))
+    .addOption(new Option('-b, --by <list>', `of ${GROUPS.join(', ')}, separated by commas`).argParser(groups).default(GROUPS, GROUPS.join(',')))
     .action(usage);
 }
 

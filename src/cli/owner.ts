@@ -3,7 +3,7 @@
  * waits for its answer in bounded time, and says what came of it.
  */
 import type { Command } from 'commander';
-import { InvalidArgumentError } from 'commander';
+import { InvalidArgumentError, Option } from 'commander';
 import { parseDuration } from '../config/index.ts';
 import { asChannelId, Failure } from '../model/index.ts';
 import type { ChannelId, Pubkey } from '../model/index.ts';
@@ -49,7 +49,8 @@ export function ownerVerb(program: Command): void {
 }
 
 function ordering(command: Command): Command {
-  return ownerOptions(command).option('-w, --wait <duration>', 'how long to wait for the agent\'s answer', waiting, waiting(DEFAULT_WAIT));
+  return ownerOptions(command)
+    .addOption(new Option('-w, --wait <duration>', 'how long to wait for the agent\'s answer').argParser(waiting).default(waiting(DEFAULT_WAIT), DEFAULT_WAIT));
 }
 
 function pending(flags: OwnerFlags): Promise<void> {

@@ -10,6 +10,7 @@ import { askSessions, socketPathOf } from '../control/index.ts';
 import type { SessionRequest } from '../control/index.ts';
 import type { IssuedCredential } from '../broker/index.ts';
 import { systemClock } from '../system/index.ts';
+import { askedAs } from './agent-named.ts';
 import { print, safe, tell } from './print.ts';
 import { sessionLines } from './session-lines.ts';
 
@@ -37,7 +38,7 @@ export function sessionVerb(program: Command): void {
     .command('session')
     .description('issue, list, rotate and revoke credentials for programs that skep does not run');
   common(session.command('issue').description('a new credential; its token is printed once'))
-    .requiredOption('--agent <name>', 'the agent it acts as: its name, or its pubkey in hex')
+    .requiredOption('--agent <name>', 'the agent it acts as: its name, its npub or hex')
     .option('--actions <list>', 'only these actions, separated by commas', commaList)
     .option('--channels <list>', 'only these channels (UUIDs), separated by commas', commaList)
     .addOption(new Option('--expires <duration>', 'how long it lives, such as 12h or 90d, or never')
@@ -72,7 +73,7 @@ function common(command: Command): Command {
 async function issue(flags: IssueFlags): Promise<void> {
   const { agent, actions, channels, expires, label } = flags;
   const answer = await askRunning(flags, {
-    v: 1, ask: 'session.issue', agent,
+    v: 1, ask: 'session.issue', agent: askedAs(agent),
     ...(actions === undefined ? {} : { actions: [...actions] }),
     ...(channels === undefined ? {} : { channels: [...channels] }),
     ...(expires === 'never' ? {} : { lifetimeMs: expires }),

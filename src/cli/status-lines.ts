@@ -9,7 +9,7 @@ import { ago, plural, row, safe } from './print.ts';
 export function statusLines(report: StatusReport, nowMs: number): readonly string[] {
   const { version, pid, startedAtMs, stopping, embeddedRelay, recording, leaks, agents, launches = [] } = report;
   return [
-    `skep ${safe(version)}, process ${pid}, ${stopping ? 'stopping' : 'up'} since ${ago(nowMs - startedAtMs)}`,
+    `skep ${safe(version)}, process ${pid}, ${stopping ? 'stopping, ' : ''}up since ${ago(nowMs - startedAtMs)}`,
     ...(embeddedRelay === undefined
       ? []
       : [`relay in the box ${safe(embeddedRelay.url)}, ${plural(embeddedRelay.connections, 'connection')}`]),

@@ -238,8 +238,8 @@ describe('rotation', () => {
 
 describe('an order', () => {
   it.each<[Partial<CredentialOrder>, string]>([
-    [{ agent: 'nobody' }, 'agent: expected the name or the pubkey of an agent that runs here'],
-    [{ agent: OWNER.pubkey }, 'agent: expected the name or the pubkey of an agent that runs here'],
+    [{ agent: 'nobody' }, 'agent: expected the name or the pubkey of an agent that runs here; there are worker'],
+    [{ agent: OWNER.pubkey }, 'agent: expected the name or the pubkey of an agent that runs here; there are worker'],
     [{ actions: [] }, 'actions: found none, expected actions of NIP-BA'],
     [{ actions: ['sign'] }, 'actions: found sign, expected actions of NIP-BA'],
     [{ channels: ['general'] }, 'channels: found general, expected channel ids (UUIDs)'],

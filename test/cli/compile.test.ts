@@ -71,7 +71,7 @@ describe('takes one form of output', () => {
     ['--manifest', '--json'], ['--system', '--ndjson'], ['--json', '--ndjson'], ['--manifest', '--system'],
   ])('%s or %s', async (one, other) => {
     expect(await compiled([one, other, 'turn.json'])).toEqual({
-      code: 2, stdout: '', stderr: `skep: option '${one}' cannot be used with option '${other}'; see skep --help\n`,
+      code: 2, stdout: '', stderr: `skep: option '${one}' cannot be used with option '${other}'; see skep compile --help\n`,
     });
   });
 });
@@ -108,7 +108,7 @@ describe('refuses, naming file, line and path', () => {
     expect(none).toEqual({ code: 2, stdout: '', stderr: 'skep: none.json: there is no such file\n' });
     expect(folder).toEqual({ code: 2, stdout: '', stderr: 'skep: folder: expected a file, found a directory\n' });
     expect(large).toEqual({ code: 2, stdout: '', stderr: 'skep: huge.json: expected at most 16 MiB, found more\n' });
-    expect(wordless).toEqual({ code: 2, stdout: '', stderr: 'skep: missing required argument \'file\'; see skep --help\n' });
+    expect(wordless).toEqual({ code: 2, stdout: '', stderr: 'skep: missing required argument \'file\'; see skep compile --help\n' });
   });
 });
 

@@ -73,6 +73,11 @@ describe('an agent that is well', () => {
     expect((await runSkep(['doctor', 'helper'], directory)).stdout).toMatch(/\n +efforts +low, high\n/);
   });
 
+  it('whose profile knows that it loads too late is told to begin anew, whatever it offers', async () => {
+    const { findings } = await doctor(playing({ newSession: { modes }, sessions: { load: true } }, { like: 'gemini' }), 'helper');
+    expect(findings).toContainEqual({ about: 'after its end', is: 'ok', what: 'each conversation begins anew, and is given its context again' });
+  });
+
   it('is ended with everything that it has started', async () => {
     const directory = temporaryDirectory();
     const program = join(directory, 'starts-a-child.mjs');

@@ -101,7 +101,7 @@ describe('what it is told when it cannot', () => {
   it('a wrong order: one line, exit code 2', async () => {
     const directory = await up();
     const cases: readonly (readonly [readonly string[], string])[] = [
-      [['issue', '--agent', 'nobody'], 'agent: expected the name or the pubkey of an agent that runs here'],
+      [['issue', '--agent', 'nobody'], 'agent: expected the name or the pubkey of an agent that runs here; there are helper'],
       [['issue', '--agent', 'helper', '--actions', 'message.post,sign'], 'actions: found sign, expected actions of NIP-BA'],
       [['issue', '--agent', 'helper', '--expires', '1s'], 'expires: expected 1m to 3650d'],
       [['rotate', 'x'], 'id: expected that of an issued credential; skep session list shows them'],

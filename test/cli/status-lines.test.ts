@@ -63,7 +63,7 @@ it('shows what a relay said on one line, escaped and without secrets', () => {
   const upstream = { ...agent.upstream, lastError: `no\n\u001B[31m\u202E${secret}` };
   const text = statusLines({ ...report, stopping: true, agents: [{ ...agent, upstream, turns: [] }] }, NOW_MS).join('|');
   expect(text).toContain('last: no\\u{a}\\u{1b}[31m\\u{202e}<redacted>|');
-  expect(text).toContain(', stopping since ');
+  expect(text).toContain(`, process ${process.pid}, stopping, up since 12 s|`);
   expect(text).toContain('|  turn     none in flight');
 });
 

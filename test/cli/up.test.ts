@@ -6,6 +6,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { StatusReport } from '../../src/control/index.ts';
+import { toNpub } from '../../src/nostr/index.ts';
 import { documentedMembers, membersOf } from '../control/members.ts';
 import { temporaryDirectory } from '../setup/temp.ts';
 import { reportOf, reportWhen } from './report.ts';
@@ -44,11 +45,12 @@ it('skep restart ends one agent and starts it again, and tells of one that is no
   await up(directory);
   const pidOf = ({ agents }: StatusReport): number | undefined => agents[0]?.processes[0]?.pid;
   const before = await statusWhen(directory, (report) => pidOf(report) !== undefined);
-  const restarted = await runSkep(['restart', 'helper'], directory);
-  expect(restarted).toEqual({ code: 0, stdout: 'helper starts again\n', stderr: '' });
+  const npub = toNpub(before.agents[0]?.pubkey ?? expect.fail('no agent'));
+  const restarted = await runSkep(['restart', npub], directory);
+  expect(restarted).toEqual({ code: 0, stdout: `${npub} starts again\n`, stderr: '' });
   const after = await statusWhen(directory, (report) => pidOf(report) !== undefined && pidOf(report) !== pidOf(before));
   expect(after.agents[0]?.inbox).toEqual(before.agents[0]?.inbox);
-  expect(await runSkep(['restart', 'nobody'], directory)).toMatchObject({ code: 2, stderr: expect.stringContaining('agent: expected the name or the pubkey') as string });
+  expect(await runSkep(['restart', 'nobody'], directory)).toMatchObject({ code: 2, stderr: expect.stringContaining('one that is configured; there are helper') as string });
   expect(await runSkep(['restart', 'helper'], home())).toMatchObject({ code: 7 });
 });
 

@@ -26,6 +26,15 @@ describe('help', () => {
     expect(word).toEqual(flag);
   });
 
+  it.each<readonly [readonly string[], readonly string[]]>([
+    [['owner', 'usage'], ['(default: 30d)', '(default: agent,model,day)']],
+    ...['approve', 'deny', 'cancel', 'model'].map((verb) => [['owner', verb], ['(default: 10s)']] as const),
+  ])('of %j shows defaults as its flags take them', async (words, defaults) => {
+    const { stdout } = await runSkep([...words, '--help'], temporaryDirectory());
+    const text = stdout.replace(/\s+/g, ' ');
+    for (const one of defaults) expect(text).toContain(one);
+  });
+
   it('is shown, as a mistake, for no words at all', async () => {
     const { code, stdout, stderr } = await runSkep([], temporaryDirectory());
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
@@ -46,19 +55,22 @@ it('documents every exit code', () => {
 describe('a mistake is one line and exit code 2', () => {
   it.each([
     [['stauts'], 'unknown command \'stauts\' (Did you mean status?); see skep --help'],
+    [['help', 'stauts'], 'unknown command \'stauts\' (Did you mean status?); see skep --help'],
+    [['help', 'bogus'], 'unknown command \'bogus\'; see skep --help'],
+    [['session', 'bogus'], 'unknown command \'bogus\'; see skep session --help'],
     [['--bogus'], 'unknown option \'--bogus\'; see skep --help'],
-    [['up', '--bogus'], 'unknown option \'--bogus\'; see skep --help'],
-    [['up', 'extra'], 'too many arguments for \'up\'. Expected 0 arguments but got 1.; see skep --help'],
-    [['up', '-c'], 'option \'-c, --config <file>\' argument missing; see skep --help'],
-    [['up', '--log-level', 'loud'], 'option \'--log-level <level>\' argument \'loud\' is invalid. Allowed choices are debug, info, warn, error, silent.; see skep --help'],
-    [['relay', '--port', '65536'], 'option \'-p, --port <number>\' argument \'65536\' is invalid. expected a whole number 0..65535; see skep --help'],
-    [['relay', '--port', '-1'], 'option \'-p, --port <number>\' argument \'-1\' is invalid. expected a whole number 0..65535; see skep --help'],
-    [['replay', '--shard', '0/2'], 'option \'--shard <i/n>\' argument \'0/2\' is invalid. expected i/n with i from 1 to n; see skep --help'],
+    [['up', '--bogus'], 'unknown option \'--bogus\'; see skep up --help'],
+    [['up', 'extra'], 'too many arguments for \'up\'. Expected 0 arguments but got 1.; see skep up --help'],
+    [['up', '-c'], 'option \'-c, --config <file>\' argument missing; see skep up --help'],
+    [['up', '--log-level', 'loud'], 'option \'--log-level <level>\' argument \'loud\' is invalid. Allowed choices are debug, info, warn, error, silent.; see skep up --help'],
+    [['relay', '--port', '65536'], 'option \'-p, --port <number>\' argument \'65536\' is invalid. expected a whole number 0..65535; see skep relay --help'],
+    [['relay', '--port', '-1'], 'option \'-p, --port <number>\' argument \'-1\' is invalid. expected a whole number 0..65535; see skep relay --help'],
+    [['replay', '--shard', '0/2'], 'option \'--shard <i/n>\' argument \'0/2\' is invalid. expected i/n with i from 1 to n; see skep replay --help'],
     [['up'], 'config: skep.yaml does not exist; skep init writes one'],
     [['status'], 'config: skep.yaml does not exist; skep init writes one'],
     [['session', 'list'], 'config: skep.yaml does not exist; skep init writes one'],
-    [['session', 'issue'], 'required option \'--agent <name>\' not specified; see skep --help'],
-    [['session', 'issue', '--agent', 'a', '--expires', 'soon'], 'option \'--expires <duration>\' argument \'soon\' is invalid. expected a duration like 12h or 90d, or never; see skep --help'],
+    [['session', 'issue'], 'required option \'--agent <name>\' not specified; see skep session issue --help'],
+    [['session', 'issue', '--agent', 'a', '--expires', 'soon'], 'option \'--expires <duration>\' argument \'soon\' is invalid. expected a duration like 12h or 90d, or never; see skep session issue --help'],
   ])('%j', async (args, line) => {
     expect(await runSkep(args, temporaryDirectory())).toEqual({ code: 2, stdout: '', stderr: `skep: ${line}\n` });
   });

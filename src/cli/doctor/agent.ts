@@ -103,28 +103,27 @@ async function look({ name, adapter, wished, process: agent, directory, startMs,
     findings: [
       ...before,
       ok('start', `answered initialize after ${startMs} ms`),
-      ...(session.ok ? opened(session, facts, { adapter, wished }, sessionMs) : [noSession(session, adapter)]),
+      ...(session.ok ? opened(session, facts, { adapter, wished, process: agent }, sessionMs) : [noSession(session, adapter)]),
       ...kinship(adapter, agent),
     ],
   };
 }
 
 function opened(
-  session: Extract<SessionStarted, { readonly ok: true }>, facts: Facts, { adapter, wished }: Pick<Looking, 'adapter' | 'wished'>, sessionMs: number,
+  session: Extract<SessionStarted, { readonly ok: true }>, facts: Facts, { adapter, wished, process }: Pick<Looking, 'adapter' | 'wished' | 'process'>, sessionMs: number,
 ): readonly Finding[] {
   return [
     ok('session', `opened after ${sessionMs} ms`),
     ok('instructions', session.tookSystemPrompt ? `in the system role, ${wayOf(facts, adapter)}` : 'before the first prompt of each session'),
     wished.mode === undefined ? asking(facts, adapter) : hint('permission', `the config puts each session into the mode ${wished.mode}: it asks as that does`, 'leave mode out, and skep takes the one in which it asks, where one is known'),
-    afterwards(facts),
+    afterwards(process.reopens),
     ...settingsOf(wished, session),
   ];
 }
 
 /** Whether its conversations outlive a process of it. */
-function afterwards({ load, resume }: Facts): Finding {
-  const way = resume ? 'session/resume' : load ? 'session/load' : undefined;
-  return ok('after its end', way === undefined ? 'each conversation begins anew, and is given its context again' : `conversations are gone on with by ${way}, as it says`);
+function afterwards(reopens: AgentProcess['reopens']): Finding {
+  return ok('after its end', reopens === 'none' ? 'each conversation begins anew, and is given its context again' : `conversations are gone on with by session/${reopens}, as it says`);
 }
 
 function settingsOf(wished: WishedSettings, { refused }: Extract<SessionStarted, { readonly ok: true }>): readonly Finding[] {

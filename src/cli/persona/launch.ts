@@ -7,6 +7,7 @@ import { Failure } from '../../model/index.ts';
 import type { Pubkey } from '../../model/index.ts';
 import { launchFacts, planLaunch } from '../../persona/index.ts';
 import type { LaunchOrder, TeamFacts } from '../../persona/index.ts';
+import { agentNamedIn } from '../agent-named.ts';
 import { programOf } from '../doctor/place.ts';
 import { CONFIG, placeOptions } from '../owner-open.ts';
 import { jsonLine } from '../owner-text.ts';
@@ -20,14 +21,14 @@ import { madeOf } from './subject.ts';
 export function launchVerb(program: Command): void {
   const launch = program.command('launch').description('what an agent would be started with, and from where');
   placeOptions(launch.command('plan').description('the layers of an agent\'s next start, its teams, its program, or why it would be refused; starts nothing'))
-    .argument('<agent>', 'its name in the config')
+    .argument('<agent>', 'one of the config: its name, its npub or hex')
     .addHelpText('after', '\nExit codes: 0 it would start, 1 it would not, or the relay does not answer, 2 there is no such agent, or the config cannot be used')
     .action(plan);
 }
 
 async function plan(name: string, flags: PersonaFlags): Promise<void> {
   const config = loadConfig(flags.config ?? CONFIG);
-  const agent = config.agents.find((one) => one.name === name);
+  const agent = agentNamedIn(config.agents, name);
   if (agent === undefined) throw new Failure('usage', `launch plan: no agent "${safe(name)}"; there are ${config.agents.map((one) => one.name).join(', ')}`);
   const order = launchOrder(agent);
   const said = order === undefined ? { by: 'config' } as const : await asPersonas(flags, (personas) => onRelay(personas, { agent, order }));

@@ -10,6 +10,7 @@ import {
   asTeamId, currentVersion, headsOf, linkOf, ownFacts, PERSONA_KIND, readAll, readInstance, readTeam, readTeams, saveTeamInstructions, saveVersion,
 } from '../../persona/index.ts';
 import type { Instance, SaveOrder, SaveOutcome, Subject, Team, Version } from '../../persona/index.ts';
+import { agentNamedIn } from '../agent-named.ts';
 import { plural, safe } from '../print.ts';
 import { taken } from './open.ts';
 import type { Personas } from './open.ts';
@@ -59,10 +60,10 @@ export interface NamedAgent {
 
 /** An agent of the config, a key, or the name of one instance on the relay. */
 export async function agentNamed(personas: Personas, text: string): Promise<NamedAgent> {
-  const configured = personas.agents.find(({ name }) => name === text);
+  const configured = agentNamedIn(personas.agents, text);
   if (configured !== undefined) return configured;
   const parsed = parsePubkey(text);
-  if (parsed.ok) return { pubkey: parsed.pubkey, name: personas.agents.find(({ pubkey }) => pubkey === parsed.pubkey)?.name ?? `${parsed.pubkey.slice(0, 8)}…` };
+  if (parsed.ok) return { pubkey: parsed.pubkey, name: `${parsed.pubkey.slice(0, 8)}…` };
   const found = (await instances(personas)).filter(({ name }) => name === text);
   const [instance] = found;
   if (instance !== undefined && found.length === 1) return { pubkey: instance.agent, name: instance.name };

@@ -4,6 +4,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { seconds } from '../../../src/model/index.ts';
+import { toNpub } from '../../../src/nostr/index.ts';
 import { versionTemplate } from '../../../src/persona/index.ts';
 import { seal, signed } from '../../persona/world.ts';
 import { alice, bob, carol, Client } from '../../relay/harness.ts';
@@ -121,5 +122,5 @@ it('says why an agent would not be started', async () => {
   expect(plain.stdout).toContain('  own      skep.yaml, 12 bytes, sha256 ');
   expect(plain.stdout).toMatch(/ {2}session {2}thread\n {2}adapter {2}\S+: there is no program .*not-there\n {11}→ .*\nwould not start: its program is not there\n$/);
   expect(await inPlace(box, 'launch', 'plan', 'nobody')).toEqual({ code: 2, stdout: '', stderr: 'skep: launch plan: no agent "nobody"; there are helper, plain\n' });
-  expect(await inPlace(box, 'launch', 'plan', 'helper')).toEqual({ code: 1, stdout: '', stderr: expect.stringMatching(/^skep: [^\n]+\n$/) });
+  for (const said of ['helper', toNpub(bob.pubkey), bob.pubkey.toUpperCase()]) expect(await inPlace(box, 'launch', 'plan', said)).toEqual({ code: 1, stdout: '', stderr: expect.stringMatching(/^skep: [^\n]+\n$/) });
 }, PATIENCE_MS);
