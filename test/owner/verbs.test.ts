@@ -5,7 +5,7 @@ import { agentPubkey, answering, CHANNEL, openBox } from './box.ts';
 
 afterEach(stopAll);
 
-const PATIENCE_MS = 60_000;
+const PATIENCE_MS = 300_000;
 
 it('pending shows what waits, approve decides it', async () => {
   const { agent, skep } = await openBox();
