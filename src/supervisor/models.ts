@@ -10,7 +10,7 @@ import { RecentMap } from './recent-map.ts';
 
 export interface ModelChoice {
   readonly modelId: string;
-  /** Whoever waits to hear what came of it; told once. `no_active_turn`: nothing will, for its channel was left. */
+  /** Whoever waits to hear what came of it; told once. `no_active_turn`: nothing will, for its channel was left, or another followed. */
   readonly answer?: (status: 'switched' | 'unsupported_model' | 'no_active_turn') => void;
 }
 
@@ -24,7 +24,13 @@ export class ModelChoices {
   #seen: SessionSettings | undefined;
 
   choose(channelId: ChannelId, choice: ModelChoice): void {
-    this.#choices.set(channelId, choice);
+    const gaveWay = this.#choices.set(channelId, choice);
+    if (gaveWay !== undefined) this.#tell(gaveWay, 'no_active_turn');
+  }
+
+  /** Nothing comes of `before` any more: another stands in its place, and is not taken back. */
+  followed(before: ModelChoice | undefined): void {
+    if (before !== undefined) this.#tell(before, 'no_active_turn');
   }
 
   of(channelId: ChannelId): ModelChoice | undefined {

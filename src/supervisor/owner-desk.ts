@@ -118,7 +118,9 @@ export class OwnerDesk {
     if (turns.length === 0) return this.#switchIdle(request);
     const running = turns.filter(({ isCutShort }) => !isCutShort);
     if (running.length === 0) return 'turn_ending';
+    const before = models.of(channelId);
     models.choose(channelId, { modelId, answer: (status) => { this.#told(request, status); } });
+    models.followed(before);
     for (const flight of running) flight.cutShort('again');
     return 'sent';
   }
@@ -127,13 +129,15 @@ export class OwnerDesk {
     const { models, pool, pump, used } = this.#doors;
     const { channelId, modelId } = request;
     const sessions = pool.sessionsOf(channelId);
+    const before = models.of(channelId);
     if (sessions.length === 0) {
       const offered = models.offers(modelId);
       if (offered === undefined) return 'no_active_turn';
-      if (offered) models.choose(channelId, { modelId });
-      return offered ? 'switched' : 'unsupported_model';
+      if (!offered) return 'unsupported_model';
+      models.choose(channelId, { modelId });
+      models.followed(before);
+      return 'switched';
     }
-    const before = models.of(channelId);
     let end: SwitchStatus | undefined;
     const choice: ModelChoice = { modelId, answer: (status) => { end = status; } };
     // Before it is asked for: a turn that begins meanwhile in another process has the model, too.
@@ -141,12 +145,14 @@ export class OwnerDesk {
     const changes = await Promise.all(sessions.map((open) => this.#setModel(open, modelId)));
     used();
     pump();
-    if (end === 'no_active_turn') return end;
-    if (changes.some(({ ok }) => ok)) return 'switched';
-    if (changes.some((change) => !change.ok && change.code === 'unsupported')) {
+    const isDone = changes.some(({ ok }) => ok);
+    if (end !== 'no_active_turn' && !isDone && changes.some((change) => !change.ok && change.code === 'unsupported')) {
       models.takeBack(channelId, choice, before);
       return 'unsupported_model';
     }
+    models.followed(before);
+    if (end === 'no_active_turn') return end;
+    if (isDone) return 'switched';
     // A turn has come to its end with it meanwhile, or another choice has taken its place.
     if (models.of(channelId) !== choice) return end ?? 'no_active_turn';
     // The sessions are lost with their processes, or slow; the next turn gets the model, and then it is told.

@@ -1,7 +1,7 @@
 /** What becomes of an owner's `switch_model` that is under way when its channel is left, another follows, or it breaks. */
 import { describe, expect, it, vi } from 'vitest';
 import type { AgentProcess } from '../../src/acp/index.ts';
-import { settleable, silentLog } from '../../src/model/index.ts';
+import { channelId, settleable, silentLog } from '../../src/model/index.ts';
 import { Life } from '../../src/supervisor/life.ts';
 import { ModelChoices } from '../../src/supervisor/models.ts';
 import { OwnerDesk } from '../../src/supervisor/owner-desk.ts';
@@ -112,4 +112,45 @@ it('that breaks leaves neither the session nor its process held', async () => {
   fail(undefined);
   await expect(Promise.all(work)).rejects.toThrow('broken');
   expect([desk.heldLanes().length, life.status]).toEqual([0, 'idle']);
+});
+
+describe('a choice that waits to be told its end', () => {
+  it('is told when another follows it and stays, not when that one is taken back', () => {
+    const models = new ModelChoices();
+    const told: string[] = [];
+    const first = { modelId: 'small', answer: (status: string) => { told.push(status); } };
+    const second = { modelId: 'large' };
+    models.choose(channel, first);
+    models.choose(channel, second);
+    models.takeBack(channel, second, first);
+    expect([told, models.of(channel)]).toEqual([[], first]);
+    models.choose(channel, second);
+    models.followed(first);
+    models.followed(first);
+    expect(told).toEqual(['no_active_turn']);
+  });
+
+  it('is told when it gives way to those of many other channels', () => {
+    const models = new ModelChoices();
+    const told: string[] = [];
+    models.choose(channel, { modelId: 'small', answer: (status) => { told.push(status); } });
+    for (let index = 0; index < 1_023; index += 1) models.choose(channelId(`11111111-2222-4333-8444-${String(index).padStart(12, '0')}`), { modelId: 'small' });
+    expect(told).toEqual([]);
+    models.choose(channelId('11111111-2222-4333-8444-999999999999'), { modelId: 'small' });
+    expect(told).toEqual(['no_active_turn']);
+  });
+
+  it('in a channel without a session: an order that follows takes its place, and both are answered', async () => {
+    const bench = openBench({ script: { newSession: MODELS, onCancel: { do: [{ wait: 'go' }] }, rules: [HOLD, ANSWER] } });
+    await running(bench, 'hold');
+    order(bench, 'switch_model', { modelId: 'large', requestId: 'r1' });
+    expect(await nthResult(bench, 1)).toMatchObject({ requestId: 'r1', status: 'sent' });
+    order(bench, 'cancel_turn', {});
+    await nthResult(bench, 2);
+    bench.openGate('go');
+    await bench.nth('turn_ended');
+    order(bench, 'switch_model', { modelId: 'large', requestId: 'r2' });
+    await bench.until(() => results(bench).length === 4);
+    expect(results(bench).slice(2)).toMatchObject([{ requestId: 'r1', status: 'no_active_turn' }, { requestId: 'r2', status: 'switched' }]);
+  });
 });
