@@ -15,7 +15,7 @@ import type { Connection } from './connection.ts';
 import { guardedDesk } from './desk.ts';
 import { describeEnd } from './ends.ts';
 import type { AgentTraits } from './handshake.ts';
-import { hearing } from './hearing.ts';
+import { openHearing } from './hearing.ts';
 import type { OpenTurn } from './hearing.ts';
 import type { AcpLimits } from './limits.ts';
 import { SessionOpening } from './opening.ts';
@@ -84,7 +84,7 @@ export class Conversation {
     this.#steering = new Steering({ call: (method, params) => this.connection.calls.call(method, params), clock, limits, detail });
     this.connection = openConnection({
       write,
-      events: hearing({
+      events: openHearing({
         turns: this.#turns, sessions: this.#sessions, usage: this.#usage, steering: this.#steering, dialect, onHeard, onTurnEnded, onBroken,
         onPermission: (request, line, reply) => { this.#ask(request, line, reply); },
       }),
@@ -165,7 +165,7 @@ export class Conversation {
   }
 
   isAtWork(sessionId: string): boolean {
-    return this.#turns.get(sessionId)?.turn.atWork === true;
+    return this.#turns.get(sessionId)?.turn.isAtWork === true;
   }
 
   canSteer(sessionId: string): boolean {
@@ -260,7 +260,7 @@ export class Conversation {
 
   #ask(request: PermissionRequest, line: string, reply: PermissionReply): void {
     const turn = this.#turnOf(request.sessionId);
-    const answered = this.#turns.get(request.sessionId)?.turn.asks();
+    const answered = this.#turns.get(request.sessionId)?.turn.beginAsk();
     this.#desk.requested({ ...request, line, ...(turn && { turn }) }, (answer) => reply(answer).finally(answered));
   }
 

@@ -30,7 +30,7 @@ export interface HearingParts extends Pick<ConnectionEvents, 'onPermission' | 'o
   readonly onTurnEnded: () => void;
 }
 
-export function hearing({
+export function openHearing({
   turns, sessions, usage, steering, dialect, onPermission, onBroken, onHeard, onTurnEnded,
 }: HearingParts): ConnectionEvents {
   const turnIn = (sessionId: string): Turn | undefined => turns.get(sessionId)?.turn;

@@ -65,12 +65,12 @@ export class Turn {
   }
 
   /** A tool call of it goes on, or the agent waits for the answer to what it asked. */
-  get atWork(): boolean {
+  get isAtWork(): boolean {
     return this.#seen.toolsOpen > 0 || this.#asks > 0;
   }
 
   /** The agent asks the client something; the function it returns says that it has its answer. */
-  asks(): () => void {
+  beginAsk(): () => void {
     this.#asks += 1;
     return () => { this.#asks -= 1; };
   }

@@ -70,7 +70,7 @@ export async function openCredentials(options: CredentialsOptions): Promise<Cred
       turn: () => undefined,
       live: () => !ended && !isOver(expiresAtMs, clock.now()),
       // No process of ours has it, and so nobody asks.
-      leavesTrace: () => undefined,
+      countTrace: () => undefined,
     };
     byToken.add(digest, { session, id });
     return {

@@ -69,7 +69,7 @@ export function openDispatch({ sessions, journal, agentOf, log }: DispatchOption
     if (count >= MAX_ACTIONS_PER_PRINCIPAL)
       return { type: 'busy', detail: `${count} actions of this agent are under way` };
     underWay.set(session.principal, count + 1);
-    if (!PASSING.has(request.action)) session.leavesTrace();
+    if (!PASSING.has(request.action)) session.countTrace();
     const work = agent.begin(session);
     const decided: { decision?: Decision; done?: Done } = {};
     try {

@@ -18,7 +18,7 @@ export interface Session extends Principal {
   turn(): TurnBinding | undefined;
   live(): boolean;
   /** An action that may leave something behind begins. */
-  leavesTrace(): void;
+  countTrace(): void;
 }
 
 /** What a credential is good for, of what its agent may; a member that is absent leaves all of it. */
@@ -109,7 +109,7 @@ function entryOf(sessionId: string, digest: string, principal: Principal, opened
   let live = true;
   let traces = 0;
   return {
-    session: { sessionId, ...principal, scope: {}, turn: () => bound, live: () => live, leavesTrace: () => { traces += 1; } },
+    session: { sessionId, ...principal, scope: {}, turn: () => bound, live: () => live, countTrace: () => { traces += 1; } },
     digest,
     openedAtMs,
     traces: () => traces,

@@ -6,8 +6,8 @@ import type { Slot } from './slot.ts';
 import { TurnSteers } from './steering/turn-steers.ts';
 
 /**
- * `again`: its messages come back, or the agent has left the channel. `merged`: they come back with those that came
- * meanwhile, to the same agent if it heeds the cancel.
+ * `again`: its messages come back, or the agent has left the channel. `merged`: they go with those that came meanwhile,
+ * to the same process if it heeds the cancel: to be answered, or as evidence alone where it had published.
  */
 type Cut = 'again' | 'dropped' | 'merged';
 
@@ -41,7 +41,7 @@ export class Flight {
     return this.#cut === 'dropped';
   }
 
-  /** It makes room for the turn that takes its messages up. */
+  /** It makes room for the turn of messages that came meanwhile, which has its own with it. */
   get isMerged(): boolean {
     return this.#cut === 'merged';
   }

@@ -68,7 +68,7 @@ describe('the exit code', () => {
   it.each([['0/2'], ['3/2'], ['1/0'], ['1'], ['a/b'], ['-1/2'], ['1/2/3']])('is 2 for --shard %s', async (shard) => {
     put({ 'fixtures/a.json': TURN });
     const { code, stderr } = await replay(`--shard=${shard}`);
-    expect({ code, line: stderr }).toEqual({ code: 2, line: `skep: option '--shard <i/n>' argument '${shard}' is invalid. expected i/n with i from 1 to n; see skep --help\n` });
+    expect({ code, line: stderr }).toEqual({ code: 2, line: `skep: option '--shard <i/n>' argument '${shard}' is invalid. expected i/n with i from 1 to n; see skep replay --help\n` });
   });
 
   it('is 2 for annotations nobody knows', async () => {

@@ -64,3 +64,13 @@ export async function running(bench: Bench, content: string, count = 1): Promise
   await bench.nth('turn_started', count);
   return event;
 }
+
+/** What happens while the process neither reads nor writes. */
+export async function whileStopped(pid: number, happens: () => Promise<void>): Promise<void> {
+  process.kill(pid, 'SIGSTOP');
+  try {
+    await happens();
+  } finally {
+    process.kill(pid, 'SIGCONT');
+  }
+}

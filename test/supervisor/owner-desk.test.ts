@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { silentLog } from '../../src/model/index.ts';
 import { openBench } from './bench.ts';
-import { ANSWER, answered, HOLD, holding, MODELS, MODEL_MS, nthResult, OPTIONS, order, results, running, TOOL } from './orders.ts';
+import { ANSWER, answered, HOLD, holding, MODEL_MS, MODELS, nthResult, OPTIONS, order, results, running, TOOL, whileStopped } from './orders.ts';
 import { agent, channel, inThread, message, otherChannel, someRoot } from './people.ts';
 
 describe('cancel_turn', () => {
@@ -74,8 +74,7 @@ describe('cancel_turn', () => {
     const bench = openBench();
     const pid = await bench.until(() => bench.agent.snapshot().processes.find(({ state }) => state === 'idle')?.pid);
     let stopped: Promise<void> | undefined;
-    process.kill(pid, 'SIGSTOP');
-    try {
+    await whileStopped(pid, async () => {
       await bench.hear(message());
       await bench.until(() => bench.agent.snapshot().turns.length > 0);
       order(bench, 'cancel_turn');
@@ -83,9 +82,7 @@ describe('cancel_turn', () => {
       stopped = bench.agent.stop(0);
       // The process is being ended, and nobody waits for its session any more.
       await bench.until(() => bench.link.calls.includes('close s1'));
-    } finally {
-      process.kill(pid, 'SIGCONT');
-    }
+    });
     await stopped;
     expect(bench.agent.snapshot().inbox).toEqual({ queued: 0, dispatched: 0, done: 1, dead: 0 });
   });
@@ -222,17 +219,14 @@ describe('switch_model', () => {
     await bench.hear(message({ content: 'one' }));
     await bench.nth('turn_ended');
     const pid = holding(bench);
-    process.kill(pid, 'SIGSTOP');
-    try {
+    await whileStopped(pid, async () => {
       order(bench, 'switch_model', { modelId: 'large' });
       await bench.until(() => bench.agent.snapshot().processes.some(({ state }) => state === 'busy'));
       await bench.hear(message({ content: 'two' }));
       await bench.nth('turn_ended', 2);
       expect(answered(bench)[1]).toMatchObject({ content: 'two', model: 'large' });
       expect(results(bench)).toEqual([]);
-    } finally {
-      process.kill(pid, 'SIGCONT');
-    }
+    });
     expect(await nthResult(bench, 1)).toMatchObject({ status: 'switched' });
   });
 
@@ -243,15 +237,12 @@ describe('switch_model', () => {
     await bench.hear(message({ content: 'hold', tags: [['h', otherChannel], ['p', agent.pubkey]] }));
     await bench.nth('turn_started', 2);
     const pid = holding(bench);
-    process.kill(pid, 'SIGSTOP');
-    try {
+    await whileStopped(pid, async () => {
       order(bench, 'switch_model', { modelId: 'large' });
       await bench.until(() => bench.clock.waits(MODEL_MS));
       bench.clock.push(MODEL_MS);
       expect(await nthResult(bench, 1)).toMatchObject({ status: 'sent' });
-    } finally {
-      process.kill(pid, 'SIGCONT');
-    }
+    });
     bench.openGate('go');
     expect(await bench.nth('turn_ended', 2)).toMatchObject({ outcome: 'end_turn' });
     await bench.hear(message({ content: 'two' }));

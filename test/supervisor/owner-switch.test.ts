@@ -10,7 +10,7 @@ import { openBench } from './bench.ts';
 import type { Bench } from './bench.ts';
 import { fakeLink } from './fake-link.ts';
 import { HandClock } from './hand-clock.ts';
-import { ANSWER, answered, frameOf, HOLD, holding, MODELS, MODEL_MS, nthResult, order, results, running } from './orders.ts';
+import { ANSWER, answered, frameOf, HOLD, holding, MODEL_MS, MODELS, nthResult, order, results, running, whileStopped } from './orders.ts';
 import { channel, message, ms } from './people.ts';
 
 async function isLeft({ link }: Bench): Promise<void> {
@@ -48,16 +48,13 @@ describe('a channel that is left', () => {
     await bench.hear(message({ content: 'one' }));
     await bench.nth('turn_ended');
     const pid = holding(bench);
-    process.kill(pid, 'SIGSTOP');
-    try {
+    await whileStopped(pid, async () => {
       order(bench, 'switch_model', { modelId: 'large' });
       await bench.until(() => bench.clock.waits(MODEL_MS));
       await isLeft(bench);
       expect(results(bench)).toEqual([]);
       if (isDeaf) bench.clock.push(MODEL_MS);
-    } finally {
-      process.kill(pid, 'SIGCONT');
-    }
+    });
     expect(await nthResult(bench, 1)).toMatchObject({ status: 'no_active_turn', modelId: 'large' });
     expect(await next(bench, 2)).toMatchObject({ model: 'small' });
     expect(results(bench)).toHaveLength(1);
@@ -69,17 +66,14 @@ it('one that no session answers does not take the place of another that has foll
   await bench.hear(message({ content: 'one' }));
   await bench.nth('turn_ended');
   const pid = holding(bench);
-  process.kill(pid, 'SIGSTOP');
-  try {
+  await whileStopped(pid, async () => {
     order(bench, 'switch_model', { modelId: 'small', requestId: 'r1' });
     await bench.until(() => bench.clock.waits(MODEL_MS));
     order(bench, 'switch_model', { modelId: 'large', requestId: 'r2' });
     await bench.until(() => bench.agent.snapshot().processes.some(({ state }) => state === 'busy'));
     bench.clock.push(MODEL_MS);
     bench.clock.push(MODEL_MS);
-  } finally {
-    process.kill(pid, 'SIGCONT');
-  }
+  });
   await nthResult(bench, 2);
   expect(await next(bench, 2)).toMatchObject({ model: 'large' });
   expect(results(bench).filter((one) => (one as { readonly requestId: unknown }).requestId === 'r1')).toMatchObject([{ status: 'no_active_turn' }]);

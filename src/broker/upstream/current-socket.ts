@@ -8,42 +8,42 @@ export class CurrentSocket {
   readonly #connect: (handlers: SocketHandlers) => Socket;
   /** Those of which something is left. */
   readonly #sockets = new Set<Socket>();
-  #now: Socket | undefined;
+  #current: Socket | undefined;
 
   constructor(connect: (handlers: SocketHandlers) => Socket) {
     this.#connect = connect;
   }
 
   /** Undefined where there is none. */
-  get now(): Socket | undefined {
-    return this.#now;
+  get current(): Socket | undefined {
+    return this.#current;
   }
 
   /** In the place of the one there was, which the caller has let go of. */
   open({ opened, message, pong, lost }: SocketHandlers): void {
-    const current = (act: () => void): void => {
-      if (this.#now === socket) act();
+    const asCurrent = (act: () => void): void => {
+      if (this.#current === socket) act();
     };
     const socket: Socket = this.#connect({
-      opened: () => { current(opened); },
-      message: (text) => { current(() => { message(text); }); },
-      pong: () => { current(pong); },
+      opened: () => { asCurrent(opened); },
+      message: (text) => { asCurrent(() => { message(text); }); },
+      pong: () => { asCurrent(pong); },
       lost: (reason) => {
-        current(() => {
-          this.#now = undefined;
+        asCurrent(() => {
+          this.#current = undefined;
           lost(reason);
         });
       },
     });
-    this.#now = socket;
+    this.#current = socket;
     this.#sockets.add(socket);
     void socket.gone.then(() => this.#sockets.delete(socket));
   }
 
   /** Lets go of it: from here on it is nobody's, and whoever has it ends it. */
   take(): Socket | undefined {
-    const socket = this.#now;
-    this.#now = undefined;
+    const socket = this.#current;
+    this.#current = undefined;
     return socket;
   }
 

@@ -62,14 +62,14 @@ class Driver implements Upstream {
     this.#socket = new CurrentSocket((handlers) => connect(url, handlers));
     this.#signing = new Signing({
       sign: (challenge) => options.signAuth(challenge, url),
-      socketNow: () => this.#socket.now,
+      socketNow: () => this.#socket.current,
       onSigned: (event) => { this.#feed({ type: 'signed', eventId: event.id, text: authText(event) }); },
       onUnsigned: (error) => { this.#unsigned(error); },
     });
     this.#delivery = new Delivery(MAX_DELIVERIES, {
       onPressure: (full) => {
-        if (full) this.#socket.now?.pause();
-        else this.#socket.now?.resume();
+        if (full) this.#socket.current?.pause();
+        else this.#socket.current?.resume();
         this.#feed({ type: full ? 'paused' : 'resumed' });
       },
       onFailure: (error) => {
@@ -142,7 +142,7 @@ class Driver implements Upstream {
     const ephemeral = event.kind >= 20_000 && event.kind < 30_000;
     return new Promise((resolve) => {
       this.#publications.begin(ticket, event.id, resolve);
-      if (ephemeral && (this.#socket.now?.backlogBytes() ?? 0) > MAX_SOCKET_BACKLOG_BYTES) {
+      if (ephemeral && (this.#socket.current?.backlogBytes() ?? 0) > MAX_SOCKET_BACKLOG_BYTES) {
         this.#publications.settle(ticket, { status: 'dropped', reason: 'the relay reads too slowly' });
         return;
       }
@@ -206,10 +206,10 @@ class Driver implements Upstream {
         this.#socket.take()?.hangUp();
         return;
       case 'send':
-        this.#socket.now?.send(command.text);
+        this.#socket.current?.send(command.text);
         return;
       case 'ping':
-        this.#socket.now?.ping();
+        this.#socket.current?.ping();
         return;
       case 'sign':
         this.#signing.begin(command.challenge);
@@ -271,7 +271,7 @@ class Driver implements Upstream {
   #request(id: string): void {
     const filters = this.#subscriptions.filters(id) ?? this.#fetches.get(id)?.filters ?? [];
     // NIP-01 knows no REQ without a filter.
-    if (filters.length > 0) this.#socket.now?.send(requestText(id, filters));
+    if (filters.length > 0) this.#socket.current?.send(requestText(id, filters));
   }
 
   #tell(from: UpstreamPhase): void {

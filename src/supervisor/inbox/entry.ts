@@ -24,7 +24,8 @@ export interface Entry {
   readonly notBeforeMs: Milliseconds;
   /**
    * Its turn was cut short for the messages behind it, whose turn carries its work on (`steer`) or drops it
-   * (`interrupt`); or it is such a message (`joins`). Forgotten at a restart: then each has a turn of its own.
+   * (`interrupt`); or it is such a message, or one of a turn that carries such work on and has come back (`joins`).
+   * Forgotten at a restart: then each has a turn of its own.
    */
   readonly merge?: MergeMode | 'joins' | undefined;
   readonly event: UnverifiedEvent;

@@ -22,7 +22,7 @@ import { carriedAfter, endOf, queueAfter, saveAll } from './ending.ts';
 import type { Batch, Entry } from './entry.ts';
 import { flying, laneInTurn, laneOf, lanesIn, withLane, withLanes } from './lanes.ts';
 import type { HeldLane } from './lanes.ts';
-import { dropped, join, steered, steering } from './mid-turn.ts';
+import { dropOffered, join, steered, steering } from './mid-turn.ts';
 import { carriedWith, headOf, oldestReady } from './ready.ts';
 import { enqueue, enqueueAll, holds, overflowing } from './state.ts';
 import type { InboxState } from './state.ts';
@@ -61,7 +61,7 @@ function accept(state: InboxState, entry: Entry, midTurn: MidTurn | undefined): 
   const commands: InboxCommand[] = [{ type: 'save', save: { change: 'insert', entry } }];
   const oldest = overflowing(next, entry.channelId);
   if (oldest !== undefined) commands.push({ type: 'save', save: { change: 'dead', eventId: oldest.eventId, outcome: 'overflow' } });
-  const room = oldest === undefined ? { state: next, commands: [] } : dropped(next, oldest);
+  const room = oldest === undefined ? { state: next, commands: [] } : dropOffered(next, oldest);
   const joined = join(room.state, entry, midTurn);
   return { state: joined.state, commands: [...commands, ...room.commands, ...joined.commands] };
 }

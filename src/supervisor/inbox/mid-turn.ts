@@ -59,7 +59,7 @@ export function join(state: InboxState, entry: Entry, midTurn: MidTurn | undefin
  * `entry` waits no more. Where it was the one on offer, nobody answers for it any longer, and the next is offered, unless
  * all is decided of the turn.
  */
-export function dropped(state: InboxState, entry: Entry): InboxStep {
+export function dropOffered(state: InboxState, entry: Entry): InboxStep {
   const offered = laneOf(state, entry)?.offers?.[0];
   const rest = without(state, entry);
   const lane = laneOf(rest, entry);

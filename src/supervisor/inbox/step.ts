@@ -73,7 +73,10 @@ export type InboxCommand =
   | { readonly type: 'dispatch'; readonly batch: Batch }
   /** End the turn under way: nobody wants its answer any more. `gently` where the agent goes on in the channel. */
   | { readonly type: 'cut_short'; readonly turnId: string; readonly gently: boolean }
-  /** End the turn under way: its messages come back, and are merged with those that it was cut short for. */
+  /**
+   * End the turn under way for messages that came meanwhile. Its own come back and are merged with them; where it had
+   * published they are over, and go with them as evidence.
+   */
   | { readonly type: 'interrupt'; readonly turnId: string }
   /** See whether the turn under way can be given this; answered by `steering` and `steered`, or by `steered` alone. */
   | { readonly type: 'offer'; readonly turnId: string; readonly entry: Entry }

@@ -6,14 +6,14 @@
  *   idle                       | a process: run          | a process: run, else want | skipped             | -
  *   wanting (a beat)           | (it is over by then)    | skipped, still wanting    | skipped; idle       | a process: run;
  *                              |                         |                           |                     |   not quiet: skipped, idle
- *   running                    | -                       | skipped                   | skipped             | give way, where a message
- *                              |                         |                           |                     |   may begin and has no other
+ *   running                    | -                       | skipped                   | skipped, and as in  | give way, where a message
+ *                              |                         |                           |   the last column   |   may begin and has no other
  *                              |                         |                           |                     |   process, and it is silent
  *   yielding                   | -                       | skipped                   | skipped             | -
  *
- * `ended`: running, yielding → idle. Silent: a heartbeat that has left nothing behind and has nothing in hand. It is cut short for
- * a message; one in the middle of work, and the initial prompt, are left to end. `claimed` (it was given in an earlier run): the initial prompt is not due. Quiet: no message waits
- * and a turn may begin. The initial prompt waits until one may: given to a provider that takes no requests it would be lost.
+ * `ended`: running, yielding → idle. Silent: a heartbeat that has left nothing behind and has nothing in hand. It is cut
+ * short for a message; one in the middle of work, and the initial prompt, are left to end. `claimed` (it was given in an
+ * earlier run): the initial prompt is not due. Quiet: no message waits and a turn may begin. The initial prompt waits until one may: given to a provider that takes no requests it would be lost.
  * A beat never waits for messages and never piles up: what is skipped is over, and only counted.
  */
 import { later, unreachable } from '../../model/index.ts';

@@ -29,7 +29,7 @@ export interface OperatorParts {
   readonly pump: () => void;
 }
 
-/** A process waits and no turn may begin, or a message waits for a heartbeat that is at work: it is looked at again after this long. */
+/** Where a process waits and no turn may begin, or a message waits for a heartbeat that is at work, it is looked again after this long. */
 const NOT_YET_MS = 1_000;
 
 interface Flight {
