@@ -170,11 +170,11 @@ describe('actions', () => {
 
   it('is out of patience when the broker never answers', async () => {
     const broker = await withBroker(() => 'never');
-    const action = { name: 'channel.read', attempts: 2, timeoutMs: 20 };
+    const action = { name: 'channel.read', attempts: 2, timeoutMs: 1_000 };
     const steps = [{ action, as: 'r' }, { say: '{{r.code}}: {{r.message}}' }];
     const { agent, session } = await playing(steps, {}, broker.env);
     await agent.prompt(session, 'x');
-    expect(said(agent.frames)).toBe('unreachable: no answer within 20 ms');
+    expect(said(agent.frames)).toBe('unreachable: no answer within 1000 ms');
     expect(broker.received).toHaveLength(2);
   });
 
