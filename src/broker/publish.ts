@@ -28,8 +28,8 @@ export type Sighting = 'found' | 'absent' | 'unreadable';
 
 export interface Publisher {
   /**
-   * A signed event that no earlier one of this publisher equals; one that replaces others is stamped above all of them
-   * that were composed here. Nothing is sent.
+   * A signed event that no earlier one of this publisher equals, but for one that no relay keeps (NIP-01); one that
+   * replaces others is stamped above all of them that were composed here. Nothing is sent.
    */
   compose(draft: EventDraft): VerifiedEvent;
   /** A no of the relay counts unless it has the event all the same; some say no after the event was stored. */
@@ -68,6 +68,8 @@ export function openPublisher({ pubkey, keyring, clock, upstream, relaySelf }: P
   function stamped(draft: EventDraft): EventTemplate {
     const { kind, tags, content } = draft;
     const nowSec = secondsOf(clock.now());
+    // It says how things are in this moment; put off by a second for each before it, it would be ever further from true.
+    if (isEphemeral(draft)) return { kind, tags, content, created_at: nowSec };
     for (const [id, atSec] of recent) if (atSec < nowSec) recent.delete(id);
     for (let atSec = earliest(draft, nowSec); ; atSec += 1) {
       const template = { kind, tags, content, created_at: seconds(atSec) };
@@ -99,7 +101,7 @@ export function openPublisher({ pubkey, keyring, clock, upstream, relaySelf }: P
 }
 
 /** NIP-01: never stored, so that there is nothing to look at. */
-function isEphemeral({ kind }: VerifiedEvent): boolean {
+function isEphemeral({ kind }: Pick<VerifiedEvent, 'kind'>): boolean {
   return kind >= 20_000 && kind < 30_000;
 }
 

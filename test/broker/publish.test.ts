@@ -58,6 +58,13 @@ describe('a publisher', () => {
     expect(publisher.compose(DRAFT).created_at - START_SEC).toBe(4);
   });
 
+  it('stamps what no relay keeps with the moment it is of, however often it says the same', () => {
+    const keyring = openKeyring([AGENT], systemRandom);
+    const publisher = openPublisher({ pubkey: AGENT.pubkey, keyring, clock: new HeldClock(), upstream: new FakeRelay().open() });
+    const times = Array.from({ length: 100 }, () => publisher.compose({ ...DRAFT, kind: 20_002, content: '' }).created_at - START_SEC);
+    expect(new Set(times)).toEqual(new Set([0]));
+  });
+
   it.each([
     ['does not have', { kind: 9, kept: false, readable: true, status: 'rejected' }],
     ['has all the same', { kind: 9, kept: true, readable: true, status: 'accepted' }],
