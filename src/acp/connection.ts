@@ -82,8 +82,9 @@ export function openConnection({ write, events, limits, clock, log, onLine, isRe
   let open = true;
 
   const send = (text: string, about: LineAbout, done?: (written: boolean) => void): void => {
-    onLine?.('write', text, about);
     write(`${text}\n`, done);
+    // It is looked through for secrets, which need not keep the agent waiting.
+    onLine?.('write', text, about);
   };
   const sdk = sdkClient((message) => {
     if (!open) return;

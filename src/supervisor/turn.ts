@@ -85,8 +85,7 @@ export async function runTurn(work: TurnWork): Promise<TurnReport> {
     return { ending: notBegun(flight), outcome: 'not begun', published: [] };
   }
   life.bind({ turnId: batch.turnId, channelId: batch.channelId });
-  const stopTyping = options.signals?.typing === true ? options.link.typing(typingPlace(batch)) : undefined;
-  const prompted = await prompt(work, session, input, origin).finally(stopTyping);
+  const prompted = await prompt(work, session, input, origin);
   life.bind(undefined);
   watch?.ended(prompted.outcome);
   const provider = providerWord(prompted.outcome);
@@ -107,6 +106,7 @@ async function prompt(
     contextManifest: manifest,
   });
   let sent = false;
+  let stopTyping: (() => void) | undefined;
   const outcome = ofOurs(flight, await permissions.during(batch, () => process.prompt({
     sessionId,
     blocks,
@@ -123,8 +123,10 @@ async function prompt(
         envelopeBytes: Buffer.byteLength(envelope), manifestHash: manifest.hash,
         interrupted: entriesOf(batch).some((entry) => entry.interrupted),
       });
+      // Only now: the agent would wait for its signature.
+      if (options.signals?.typing === true) stopTyping = options.link.typing(typingPlace(batch));
     },
-  })));
+  })).finally(() => stopTyping?.()));
   await flight.steers.over();
   const { usage } = outcome.seen;
   const given = flight.steers.manifest ?? manifest;

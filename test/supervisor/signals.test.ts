@@ -1,5 +1,5 @@
 /** What an agent's live signals say: where it is writing as long as a turn runs, and whether anybody is at work. */
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { presenceOf, typingPlace } from '../../src/supervisor/signals.ts';
 import { openBench } from './bench.ts';
 import type { Bench } from './bench.ts';
@@ -21,6 +21,19 @@ describe('typing', () => {
     bench.openGate('go');
     await bench.until(() => bench.link.said.length === 1);
     expect(bench.link.typed).toEqual([]);
+  });
+
+  it('is told when the agent has its prompt, which waits for no signature', async () => {
+    const bench = openBench({ signals: BOTH, script: GATED });
+    const begun: number[] = [];
+    const typing = bench.link.typing.bind(bench.link);
+    vi.spyOn(bench.link, 'typing').mockImplementation((place) => {
+      begun.push(bench.seen('turn_started').length);
+      return typing(place);
+    });
+    await bench.hear(message());
+    await bench.nth('turn_started');
+    expect(begun).toEqual([1]);
   });
 
   it('ends with a process that dies in mid-turn', async () => {
