@@ -3,8 +3,7 @@
  * in: text; out: the definition, or one line that names file and member. A member that is not known is a mistake here:
  * on the relay it would be ignored.
  */
-import { parseDocument, stringify } from 'yaml';
-import type { Document } from 'yaml';
+import { Document, parseDocument, Scalar, visit } from 'yaml';
 import { excerpt, Failure } from '../../model/index.ts';
 import { definitionMembers, plainDefinition, readDefinitionBody } from '../../persona/index.ts';
 import type { Definition } from '../../persona/index.ts';
@@ -47,8 +46,11 @@ export function definitionText(definition: Definition): string {
 
 export function mappingText(members: Readonly<Record<string, unknown>>): string {
   const said = Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
+  const document = new Document(said);
+  // Blank lines alone would lose their spaces as a block: YAML takes them for its indentation.
+  visit(document, { Scalar: (_, node) => { if (typeof node.value === 'string' && node.value.trim() === '') node.type = Scalar.QUOTE_DOUBLE; } });
   // Unfolded: a line of a prompt is a line here.
-  return stringify(said, { lineWidth: 0 });
+  return document.toString({ lineWidth: 0 });
 }
 
 /** What stands above a definition in an editor. */

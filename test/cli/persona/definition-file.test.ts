@@ -15,6 +15,13 @@ it('any definition comes back from what a person edits', () => {
   }), { numRuns: 300 });
 });
 
+it('a prompt, a name or an item of blank lines alone keeps its spaces', () => {
+  for (const blank of ['  \n', ' \n\n', '\n  \n', '  \t\n', '  \n\t\n', '   ', '\n']) {
+    const definition = { ...plainDefinition('bee'), systemPrompt: blank, namePool: [blank, 'b'] };
+    expect(readDefinitionText(definitionText(definition), 'x.yaml')).toEqual(definition);
+  }
+});
+
 it('a file whose aliases lead nowhere, or to too much, is refused by name', () => {
   expect(() => readDefinitionText('display_name: *bee\n', 'x.yaml')).toThrow(/^x\.yaml: Unresolved alias/);
   const laughs = ['a: &a [x,x,x,x,x,x,x,x,x]', ...['b', 'c', 'd', 'e', 'f'].map((name, at) => `${name}: &${name} [${`*${'abcde'.charAt(at)},`.repeat(9)}]`)];
