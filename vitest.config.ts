@@ -6,7 +6,7 @@ const ALONE = ['test/e2e/long-run.test.ts'];
 export default defineConfig({
   test: {
     globalSetup: ['test/setup/build.ts'],
-    setupFiles: ['test/setup/leaks.ts'],
+    setupFiles: ['test/setup/leaks.ts', 'test/setup/seed.ts'],
     // Most tests wait for processes and sockets: a second worker uses what the first leaves idle, on two cores too.
     maxWorkers: 2,
     testTimeout: 60_000,

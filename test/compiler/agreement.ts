@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 import { expect } from 'vitest';
 import { appendSteer, compileSteer, compileTurn, ledgerManifest, openLedger } from '../../compiler/index.ts';
 import type { TurnInput } from '../../compiler/index.ts';
-import { runs } from '../setup/runs.ts';
+import { runs, SEED } from '../setup/runs.ts';
 import { BRANCHES } from './branches.ts';
 import { hostileTurn } from './hostile.ts';
 import { twinOf } from './twin.ts';
@@ -12,8 +12,8 @@ import type { Twin } from './twin.ts';
 /** In each half. The check of planted faults asks for fewer. */
 export const TURNS = Number(process.env['SKEP_TWIN_TURNS'] ?? runs(10_000));
 
-/** Fails at the first turn of which one output differs. Gives the cases of the rules that were never met. */
-export function agree(turns: number): readonly string[] {
+/** Fails at the first turn of which one output differs. Gives the cases of the rules that were never met. Each half draws its own. */
+export function agree(turns: number, half: 0 | 1): readonly string[] {
   const unmet = new Map(Object.entries(BRANCHES));
   fc.assert(
     fc.property(hostileTurn, (input) => {
@@ -24,7 +24,7 @@ export function agree(turns: number): readonly string[] {
         expect(ours).toEqual(twin);
       }
     }),
-    { numRuns: turns },
+    { numRuns: turns, seed: SEED + half },
   );
   return [...unmet.keys()];
 }
