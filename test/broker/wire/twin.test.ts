@@ -11,7 +11,7 @@ import {
   writeUntypedRequest,
 } from '../../../src/broker/wire/index.ts';
 import type { ActionName, BrokerRequest } from '../../../src/broker/wire/index.ts';
-import { runs } from '../../setup/runs.ts';
+import { runs, SEED } from '../../setup/runs.ts';
 import { checkRequest, checkResult } from './plain-checker.ts';
 import type { Value } from './plain-checker.ts';
 import { Dice, mutatedBody } from './mutation.ts';
@@ -33,7 +33,7 @@ import {
 const ROUNDS = runs(20_000);
 /** From here on the rarest rule is met, too. */
 const RARE_ROUNDS = 100_000;
-const SEED = Number(process.env['WIRE_SEED'] ?? 20_261_130);
+
 const MAX_BYTES = 200_000;
 
 /** One text for equal values: member order does not count, bigint and number do. */
