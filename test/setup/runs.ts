@@ -4,7 +4,7 @@
  */
 
 /** The same in each run, so that what is green stays so. */
-export const SEED = Number(process.env['SKEP_SEED'] ?? 20_261_201);
+export const SEED = Number(process.env['SKEP_SEED'] ?? 20_261_130);
 
 export function runs(each: number): number {
   return each * Number(process.env['SKEP_RUNS'] ?? 1);

@@ -91,7 +91,10 @@ const RESULT_RULES = [
 ];
 
 /** Met once in tens of thousands of bodies: a long run has them. */
-const RARE_RULES = ['blank value', 'long payload', 'a point', 'array of events', 'record got'];
+const RARE_RULES = [
+  'blank value', 'long payload', 'a point', 'array of events', 'record got', 'a mutable field', 'a profile field',
+  ...['about', 'prompt', 'reaction', 'Name'].map((name) => `blank ${name}`),
+];
 
 /** Those that no body has broken, though it was likely. */
 function unbroken(rules: readonly string[], { counts }: Tally): readonly string[] {
