@@ -10,7 +10,8 @@ afterEach(noneLeft);
 describe('a forced stop', () => {
   // Longer than a test may last: only force ends what heeds nothing.
   const patient = { stdinGraceMs: 60_000, termGraceMs: 60_000 };
-  const deaf = "trap 'echo 1 > term' TERM; echo $$ > child.part; mv child.part child; while :; do sleep 600; done";
+  // Its sleeps are short: a shell notes the signal when the command under way ends, and one that it is just starting may miss it.
+  const deaf = "trap 'echo 1 > term' TERM; echo $$ > child.part; mv child.part child; while :; do sleep 0.1; done";
 
   async function heedless(limits: typeof patient): Promise<Started & { readonly pids: readonly number[] }> {
     const spawn = { command: ['/bin/sh', '-c', deaf], detached: true };
