@@ -224,6 +224,8 @@ async function share(personas: Personas, slug: string, isShared: boolean, flags:
     if (acpCommand !== undefined && !body.includes('"acp_command"')) tell('its acp_command is one of this machine and stays out of what is shown: keep it elsewhere');
   }
   await confirm(isShared ? `Share ${slug}?` : `Stop sharing ${slug}? Copies that others have made stay with them.`, flags);
+  // The body is that of the head that was shown: published over another one, it would take that one's change back.
+  if ((await definitionAt(personas, slug))?.event.id !== before.id) throw new Failure('not_changed', `nothing was changed: ${slug} was changed elsewhere meanwhile, and that was not seen`);
   const event = await publishDefinition(personas, slug, { body, isShared });
   done({ status: isShared ? 'shared' : 'unshared', slug, event: event.id, shared: isShared }, isShared ? `shared: ${PERSONA_KIND.definition}:${personas.key.pubkey}:${slug}` : `unshared: ${slug}`, flags);
 }
