@@ -56,6 +56,7 @@ export class Paging {
   async #look(filters: readonly PagedFilter[], ask: Ask): Promise<FetchResult> {
     const answer = await ask(filters);
     if (filters.length === 1) this.#most = Math.max(this.#most, answer.events.length);
-    return answer;
+    // A page of nothing but what was not asked for is no empty one, and NIP-AP lets that alone be the end.
+    return answer.unbounded === true && answer.events.length === 0 ? { ...answer, complete: false } : answer;
   }
 }

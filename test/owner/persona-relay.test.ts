@@ -56,13 +56,15 @@ interface Manners {
   readonly cursor: 'known' | 'ignored' | 'refused';
   /** The events of an answer as they are sent. */
   readonly order?: (events: readonly VerifiedEvent[]) => readonly unknown[];
+  /** It heeds neither `until` nor `since`: each page is the first one. */
+  readonly unbounded?: boolean;
   /** Every third question behind a cursor is answered with the page before. */
   readonly repeats?: boolean;
   readonly stored?: readonly VerifiedEvent[];
 }
 
 /** One that stores what it is told at the start, and answers as it likes. */
-async function hostileRelay({ cap = Infinity, cursor, order = (events) => events, repeats = false, stored = VERSIONS }: Manners): Promise<TestRelay> {
+async function hostileRelay({ cap = Infinity, cursor, order = (events) => events, unbounded = false, repeats = false, stored = VERSIONS }: Manners): Promise<TestRelay> {
   let turn = 0;
   let before: readonly VerifiedEvent[] = [];
   const answer = (connection: Connection, [word, id, wire]: Message): void => {
@@ -75,7 +77,7 @@ async function hostileRelay({ cap = Infinity, cursor, order = (events) => events
     }
     const parsed = parseFilter(members);
     if (!parsed.ok) throw new Error(parsed.detail);
-    const { filter } = parsed;
+    const filter = unbounded ? { ...parsed.filter, since: 0, until: Infinity } : parsed.filter;
     const isBehind = ({ created_at, id: eventId }: VerifiedEvent): boolean =>
       beforeId === undefined || cursor === 'ignored' || created_at < (filter.until ?? 0) || (typeof beforeId === 'string' && eventId > beforeId);
     const found = stored.filter((event) => matchesFilter(filter, event) && isBehind(event)).sort(newestFirst).slice(0, Math.min(filter.limit ?? cap, cap));
@@ -130,6 +132,14 @@ it.each<readonly [string, Manners]>([
   const relay = open((await hostileRelay(manners)).url);
   expect(await history(relay)).toMatch(/^relay: expected a (?:whole page|page behind the last event)/);
   expect(relay.trouble()).toMatch(/does not know before_id/);
+});
+
+it.each<readonly [string, Manners]>([
+  ['is given the first page for every page', { cap: 8, cursor: 'ignored', unbounded: true }],
+  ['and the limit is heeded', { cursor: 'ignored', unbounded: true }],
+])('takes what lies outside of what was asked for no empty page: %s', async (_, manners) => {
+  const relay = open((await hostileRelay(manners)).url);
+  expect(await history(relay, 8)).toBe('relay: expected a whole page');
 });
 
 it('waits no longer than it says, for an answer and for a verdict, and goes on after', async () => {

@@ -257,7 +257,7 @@ class Driver implements Upstream {
       this.#feed({ type: 'message', message, chance: this.#options.random.fraction() });
       return;
     }
-    const event = this.#intake.check(message.event, this.#subscriptions.asker(message.id) ?? this.#fetches.get(message.id));
+    const event = this.#intake.check(message.event, this.#subscriptions.asker(message.id) ?? this.#fetches.asker(message.id));
     // What is dropped is a sign of life all the same.
     this.#feed(event === undefined ? { type: 'pong' } : { type: 'event', id: message.id, event });
   }
@@ -269,7 +269,7 @@ class Driver implements Upstream {
   }
 
   #request(id: string): void {
-    const filters = this.#subscriptions.filters(id) ?? this.#fetches.get(id)?.filters ?? [];
+    const filters = this.#subscriptions.filters(id) ?? this.#fetches.asker(id)?.filters ?? [];
     // NIP-01 knows no REQ without a filter.
     if (filters.length > 0) this.#socket.current?.send(requestText(id, filters));
   }

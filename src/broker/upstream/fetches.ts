@@ -3,11 +3,13 @@ import type { EventId } from '../../model/index.ts';
 import { newestFirst } from '../../nostr/index.ts';
 import type { PagedFilter, VerifiedEvent } from '../../nostr/index.ts';
 import type { FetchResult } from '../ports.ts';
+import type { Asker } from './intake.ts';
 import { MAX_FETCH_EVENTS } from './limits.ts';
 
 interface Fetch {
   readonly filters: readonly PagedFilter[];
   readonly events: Map<EventId, VerifiedEvent>;
+  isUnbounded: boolean;
   readonly resolve: (result: FetchResult) => void;
 }
 
@@ -19,11 +21,13 @@ export class Fetches {
   }
 
   begin(id: string, filters: readonly PagedFilter[], resolve: (result: FetchResult) => void): void {
-    this.#open.set(id, { filters, events: new Map(), resolve });
+    this.#open.set(id, { filters, events: new Map(), isUnbounded: false, resolve });
   }
 
-  get(id: string): { readonly filters: readonly PagedFilter[] } | undefined {
-    return this.#open.get(id);
+  /** Its filters, and who is told of what lies outside of them. */
+  asker(id: string): Asker | undefined {
+    const fetch = this.#open.get(id);
+    return fetch && { filters: fetch.filters, outside: () => { fetch.isUnbounded = true; } };
   }
 
   /** False when it has as many as it may have. */
@@ -38,6 +42,6 @@ export class Fetches {
     if (fetch === undefined) return;
     this.#open.delete(id);
     const events = [...fetch.events.values()].sort(newestFirst);
-    fetch.resolve({ events, complete });
+    fetch.resolve({ events, complete, ...(fetch.isUnbounded && { unbounded: true }) });
   }
 }

@@ -12,6 +12,8 @@ import { SeenEvents } from './seen.ts';
 export interface Asker {
   readonly filters: readonly Filter[];
   readonly incarnation?: number;
+  /** Told of a true event that `since` or `until` alone keeps out. */
+  readonly outside?: () => void;
 }
 
 export class Intake {
@@ -31,7 +33,10 @@ export class Intake {
     const parsed = parseEvent(value);
     if (!parsed.ok) return this.#drop('invalid');
     const { event } = parsed;
-    if (asker?.filters.some((filter) => matchesFilter(filter, event)) !== true) return this.#drop('unmatched');
+    if (asker?.filters.some((filter) => matchesFilter(filter, event)) !== true) {
+      if (asker?.outside !== undefined && asker.filters.some((filter) => matchesFilter(boundless(filter), event)) && verifyEvent(event).ok) asker.outside();
+      return this.#drop('unmatched');
+    }
     const { incarnation } = asker;
     // Checked before the signature: a copy is dropped either way, whoever made it.
     if (incarnation !== undefined && this.#seen.has(event.id, incarnation)) return this.#drop('duplicates');
@@ -48,4 +53,8 @@ export class Intake {
     this.#counts[why] += 1;
     return undefined;
   }
+}
+
+function boundless(filter: Filter): Filter {
+  return { ...filter, since: 0, until: Infinity };
 }
