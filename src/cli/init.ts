@@ -37,7 +37,8 @@ function write(target: string): void {
   // Beside the keys, so that no .gitignore above has to name them.
   const ownsKeysIgnore = !exists(join(target, 'keys/.gitignore'));
   writeAll(target, [
-    ['skep.yaml', configTemplate({ owner: toNpub(owner.pubkey), channelId }), 0o644],
+    // Keys of model providers come into it.
+    ['skep.yaml', configTemplate({ owner: toNpub(owner.pubkey), channelId }), 0o600],
     ...(ownsKeysIgnore ? [['keys/.gitignore', '*\n', 0o644] as const] : []),
     ['keys/owner.key', `${nsecEncode(owner.secretKey)}\n`, 0o600],
     ['keys/helper.key', `${nsecEncode(helper.secretKey)}\n`, 0o600],

@@ -44,7 +44,7 @@ export function loadConfig(path: string, machine: Machine = { cores: availablePa
   }
   const nowMs = machine.nowMs ?? Date.now();
   const config = resolveConfig(resolve(path), checked.data, { nowMs, fail });
-  return { ...config, warnings: warningsOf(config, { cores: machine.cores, nowMs }) };
+  return { ...config, warnings: warningsOf(config, { cores: machine.cores, nowMs, mode: file.stats.mode }) };
 }
 
 interface Told {

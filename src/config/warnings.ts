@@ -1,4 +1,5 @@
 /** What a config may say and yet deserves a word at start. */
+import { isSecretName } from '../model/index.ts';
 import { dayOf, endOf } from './broker.ts';
 import type { AgentConfig, Config } from './config.ts';
 
@@ -8,12 +9,17 @@ const PROCESSES_A_CORE = 4;
 /** Time enough to get another one. */
 const EXPIRES_SOON_MS = 14 * 86_400_000;
 
+/** A file that they may read. */
+const OTHERS_READ = 0o044;
+
 interface Circumstances {
   readonly cores: number;
   readonly nowMs: number;
+  /** The permission bits of the file. */
+  readonly mode: number;
 }
 
-export function warningsOf(config: Omit<Config, 'warnings'>, { cores, nowMs }: Circumstances): readonly string[] {
+export function warningsOf(config: Omit<Config, 'warnings'>, { cores, nowMs, mode }: Circumstances): readonly string[] {
   const processes = config.agents.reduce((sum, agent) => sum + agent.processes, 0);
   const most = cores * PROCESSES_A_CORE;
   const machine = `${cores} ${cores === 1 ? 'core' : 'cores'}`;
@@ -23,6 +29,7 @@ export function warningsOf(config: Omit<Config, 'warnings'>, { cores, nowMs }: C
     ...relayWarnings(config.relay),
     ...brokerWarnings(config.broker, nowMs),
     ...config.agents.flatMap(agentWarnings),
+    ...((mode & OTHERS_READ) === 0 ? [] : config.agents.flatMap(secretWarnings)),
   ];
 }
 
@@ -49,6 +56,12 @@ function agentWarnings({ name, respondTo, permission, heartbeat, idleSleepMs }: 
     ...(respondTo === 'anyone' && permission === 'allow' ? [`agent ${name}: anyone may make it act (respond-to: anyone, permission: allow)`] : []),
     ...(sleepless ? [`agent ${name}: it never sleeps, because a heartbeat comes before (heartbeat.every, idle-sleep)`] : []),
   ];
+}
+
+/** Keys of model providers stand in the file itself. */
+function secretWarnings({ name, env, adapter }: AgentConfig): readonly string[] {
+  const secrets = Object.keys({ ...adapter.environment, ...env }).filter(isSecretName);
+  return secrets.length === 0 ? [] : [`agent ${name}: other users of this machine can read its ${secrets.join(', ')} in the config file; chmod 600 the file`];
 }
 
 function isLoopback(host: string): boolean {

@@ -22,7 +22,7 @@ describe('skep init', () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(listing(directory)).toEqual(WRITTEN);
     const mode = (name: string): string => (statSync(join(directory, name)).mode & 0o777).toString(8);
-    expect([mode('keys'), mode('keys/owner.key'), mode('keys/helper.key')]).toEqual(['700', '600', '600']);
+    expect([mode('keys'), mode('keys/owner.key'), mode('keys/helper.key'), mode('skep.yaml')]).toEqual(['700', '600', '600', '600']);
     expect(readFileSync(join(directory, '.gitignore'), 'utf8')).toContain('/keys/\n/.skep/\n');
 
     const config = loadConfig(join(directory, 'skep.yaml'));

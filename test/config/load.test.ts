@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -273,6 +273,16 @@ describe('warnings', () => {
   it('tell an agent that acts for anyone', () => {
     expect(warnings(oneAgent('respond-to: anyone\npermission: allow'), 8)).toHaveLength(1);
     expect(warnings(oneAgent('respond-to: anyone'), 8)).toEqual([]);
+  });
+
+  it.each([
+    ['OPENAI_API_KEY: k, COLOUR: red', 0o644, ['agent helper: other users of this machine can read its OPENAI_API_KEY in the config file; chmod 600 the file']],
+    ['OPENAI_API_KEY: k', 0o600, []],
+    ['COLOUR: red', 0o644, []],
+  ])('tell a secret that others can read: %s in a file of mode %o', (env, mode, expected) => {
+    const directory = writeConfig(oneAgent(`env: { ${env} }`));
+    chmodSync(join(directory, 'skep.yaml'), mode);
+    expect(load(directory).warnings).toEqual(expected);
   });
 });
 
