@@ -8,16 +8,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Failure } from '../../model/index.ts';
 import { decodeText } from '../../turn-file/index.ts';
-import { safe } from '../print.ts';
+import { safe, tell } from '../print.ts';
 import { exitCodeFor, SIGNALS } from '../signals.ts';
 import type { EndSignal } from '../signals.ts';
 
 /**
- * What the editor has left, given to `use`. The file goes whatever comes; only where what was written could not be
- * saved through no fault of the text's does it stay, and the failure says where.
+ * What the editor has left, given to `use`, which says when its owner has agreed. The file goes whatever comes; only
+ * where what was written could not be saved, or nobody knows whether it was, does it stay, and a line says where.
  * Rejects with `Failure('not_changed')` where the editor failed, left no file, or changed nothing.
  */
-export async function edited<T>(text: string, name: string, use: (text: string) => Promise<T>): Promise<T> {
+export async function edited<T>(text: string, name: string, use: (text: string, agreed: () => void) => Promise<T>): Promise<T> {
   const directory = mkdtempSync(join(tmpdir(), 'skep-edit-'));
   const file = join(directory, name);
   const remove = (): void => rmSync(directory, { recursive: true, force: true });
@@ -34,14 +34,16 @@ export async function edited<T>(text: string, name: string, use: (text: string) 
     if (!(error instanceof Failure) || error.code !== 'refused_input') remove();
     throw error;
   }
-  // A signal at the question ends the program: with it goes what was not to stay.
+  let isAgreed = false;
+  // A Ctrl-C at the question is a no. One afterwards, or a terminal that is gone, is none: then nobody knows what was saved.
   const onSignal = (signal: EndSignal): void => {
-    remove();
+    if (signal === 'SIGINT' && !isAgreed) remove();
+    else tell(`it is not known to be saved; what you wrote is in ${file}`);
     process.exit(exitCodeFor(signal));
   };
   for (const signal of SIGNALS) process.on(signal, onSignal);
   try {
-    const result = await use(written);
+    const result = await use(written, () => { isAgreed = true; });
     remove();
     return result;
   } catch (error) {

@@ -138,7 +138,7 @@ async function seenAs(personas: Personas, target: Target, on: string): Promise<S
 
 async function edit({ target }: Told, flags: SaveFlags): Promise<void> {
   const standing = await target.standing();
-  await edited(standing.text ?? '', 'instructions.md', (text) => saveShown(target, standing, text, standing.version?.id ?? 'none', flags));
+  await edited(standing.text ?? '', 'instructions.md', (text, agreed) => saveShown(target, standing, text, standing.version?.id ?? 'none', { ...flags, agreed }));
 }
 
 async function history({ personas, target }: Told, { json = false }: PersonaFlags): Promise<void> {

@@ -131,17 +131,17 @@ function foundLines({ slug, event, isShared, definition }: Found): readonly stri
 async function create(personas: Personas, slug: string, flags: WriteFlags): Promise<void> {
   if (await definitionAt(personas, slug) !== undefined) throw new Failure('not_changed', `${slug}: there is a persona of that slug; skep persona edit changes it`);
   const wanted = await told(plainDefinition(flags.name ?? slug), flags);
-  const write = (definition: Definition): Promise<void> => publish(personas, { slug, before: undefined, definition, isShared: false }, flags);
+  const write = (definition: Definition, agreed?: () => void): Promise<void> => publish(personas, { slug, before: undefined, definition, isShared: false }, { ...flags, agreed });
   if (wanted !== undefined) return write(wanted);
-  return edited(`${DEFINITION_HEAD}${definitionText({ ...plainDefinition(flags.name ?? slug), systemPrompt: 'You are …\n' })}`, `${slug}.yaml`, (text) => write(readDefinitionText(text, `${slug}.yaml`)));
+  return edited(`${DEFINITION_HEAD}${definitionText({ ...plainDefinition(flags.name ?? slug), systemPrompt: 'You are …\n' })}`, `${slug}.yaml`, (text, agreed) => write(readDefinitionText(text, `${slug}.yaml`), agreed));
 }
 
 async function edit(personas: Personas, slug: string, flags: WriteFlags): Promise<void> {
   const before = await theDefinition(personas, slug);
-  const write = (definition: Definition): Promise<void> => publish(personas, { slug, before, definition, isShared: before.isShared }, flags);
+  const write = (definition: Definition, agreed?: () => void): Promise<void> => publish(personas, { slug, before, definition, isShared: before.isShared }, { ...flags, agreed });
   const wanted = await told(before.definition, flags);
   if (wanted !== undefined) return write(wanted);
-  return edited(`${DEFINITION_HEAD}${definitionText(before.definition)}`, `${slug}.yaml`, (text) => write(readDefinitionText(text, `${slug}.yaml`)));
+  return edited(`${DEFINITION_HEAD}${definitionText(before.definition)}`, `${slug}.yaml`, (text, agreed) => write(readDefinitionText(text, `${slug}.yaml`), agreed));
 }
 
 /** What the command line says, over `base`; undefined where it says nothing, and the editor is asked. */

@@ -147,10 +147,10 @@ async function edit(personas: Personas, name: string, flags: EditFlags): Promise
     return change(personas, team, { ...team, ...(newName === undefined ? {} : { name: newName }), ...(description === undefined ? {} : { description }) }, flags);
   }
   const nameOf = namesOf(personas);
-  return edited(teamText(team, nameOf), 'team.yaml', async (text) => {
+  return edited(teamText(team, nameOf), 'team.yaml', async (text, agreed) => {
     const written = readTeamText(text, 'team.yaml');
     const agents = await Promise.all(written.agents.map(async (agent) => (await agentNamed(personas, agent)).pubkey));
-    return change(personas, team, { ...team, ...written, definitions: written.definitions.map(asSlug), agents: [...new Set(agents)] }, flags);
+    return change(personas, team, { ...team, ...written, definitions: written.definitions.map(asSlug), agents: [...new Set(agents)] }, { ...flags, agreed });
   });
 }
 

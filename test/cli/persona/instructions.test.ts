@@ -3,9 +3,11 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { seconds } from '../../../src/model/index.ts';
+import type { VerifiedEvent } from '../../../src/nostr/index.ts';
 import { definitionTemplate, instanceTemplate, plainDefinition, versionTemplate, writeDefinition } from '../../../src/persona/index.ts';
+import { TestRelay } from '../../broker/upstream/relay.ts';
 import { alice, bob, Client } from '../../relay/harness.ts';
 import { seal, signed } from '../../persona/world.ts';
 import { LAUNCHER } from '../skep.ts';
@@ -131,6 +133,31 @@ it('an editor that fails, or changes nothing, saves nothing and leaves no file',
   expect(await ended).toEqual([130, null]);
   expect(files()).toEqual([]);
   expect(await box.stored(44_300)).toEqual([]);
+}, PATIENCE_MS);
+
+it.each([['SIGINT', 'y\n'], ['SIGHUP', '']] as const)('what was written stays where %s ends the save after the answer %j', async (signal, answer) => {
+  const box = await openBox();
+  // One that answers what is asked before the question, and nothing after it.
+  let isSilent = false;
+  const relay = await TestRelay.open((connection, [word, id]) => {
+    if (word === 'AUTH') connection.send('OK', (id as VerifiedEvent).id, true, '');
+    if (word === 'REQ' && !isSilent) connection.send('EOSE', id);
+  }, (connection) => { connection.send('AUTH', 'challenge'); });
+  onTestFinished(() => relay.close());
+  const env = { ...process.env, EDITOR: box.editor('echo work > "$1"'), TMPDIR: box.directory };
+  const asked = spawn(process.execPath, [LAUNCHER, 'instructions', 'edit', ...AGENT, '--relay', relay.url, '--key', 'owner.key'], { cwd: box.directory, env });
+  const ended = once(asked, 'close');
+  let said = '';
+  asked.stderr.on('data', (chunk: Buffer) => { said += chunk.toString(); });
+  await expect.poll(() => said, { timeout: 60_000 }).toContain('[y/N] ');
+  isSilent = true;
+  asked.stdin.write(answer);
+  // The line that ends there is that the answer was heard.
+  if (answer !== '') await expect.poll(() => said, { timeout: 60_000 }).toContain('[y/N] \n');
+  asked.kill(signal);
+  expect(await ended).toEqual([signal === 'SIGINT' ? 130 : 129, null]);
+  const [, kept = ''] = /not known to be saved; what you wrote is in (\S+)/.exec(said) ?? [];
+  expect(readFileSync(kept, 'utf8')).toBe('work\n');
 }, PATIENCE_MS);
 
 it('the prompt of until then is kept, and reset goes back to the persona', async () => {
