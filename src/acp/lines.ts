@@ -7,6 +7,8 @@
  */
 const LF = 0x0a;
 const CR = 0x0d;
+/** Chunks of a line that are held each for itself: a chunk costs some hundred bytes beside its own, which may be one. */
+const MAX_LOOSE = 1_024;
 
 export interface LineSplitter {
   push(chunk: Buffer): void;
@@ -23,6 +25,8 @@ interface LineSplitterOptions {
 
 export function lineSplitter({ maxBytes, onLine, onTooLong }: LineSplitterOptions): LineSplitter {
   let held: Buffer[] = [];
+  /** How many of them, at the end, are chunks as they came. */
+  let loose = 0;
   let heldBytes = 0;
   let first = true;
   let deaf = false;
@@ -30,11 +34,21 @@ export function lineSplitter({ maxBytes, onLine, onTooLong }: LineSplitterOption
   const emit = (last: Buffer): void => {
     const bytes = held.length === 0 ? last : Buffer.concat([...held, last]);
     held = [];
+    loose = 0;
     heldBytes = 0;
     const end = bytes.at(-1) === CR ? bytes.length - 1 : bytes.length;
     const text = bytes.toString('utf8', 0, end);
     onLine(first && text.startsWith('\ufeff') ? text.slice(1) : text);
     first = false;
+  };
+  const hold = (piece: Buffer): void => {
+    held.push(piece);
+    heldBytes += piece.length;
+    loose += 1;
+    if (loose < MAX_LOOSE) return;
+    // Joined once and left alone: no byte is copied again before the line is whole.
+    held.push(Buffer.concat(held.splice(-loose)));
+    loose = 0;
   };
   const tooLong = (): void => {
     deaf = true;
@@ -52,9 +66,7 @@ export function lineSplitter({ maxBytes, onLine, onTooLong }: LineSplitterOption
         if (heldBytes + to - from > maxBytes) return tooLong();
         const piece = chunk.subarray(from, to);
         if (at < 0) {
-          if (piece.length === 0) return;
-          held.push(piece);
-          heldBytes += piece.length;
+          if (piece.length > 0) hold(piece);
           return;
         }
         emit(piece);

@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { lineSplitter } from '../../src/acp/lines.ts';
@@ -40,6 +42,20 @@ describe('lines of stdout', () => {
   it('splits no character, though each byte comes alone', () => {
     const bytes = [...Buffer.from('\ufeff🐝 zum Bänkchen 👩🏽‍🚀\r\n')].map((byte) => Buffer.of(byte));
     expect(split(bytes).lines).toEqual(['🐝 zum Bänkchen 👩🏽‍🚀']);
+  });
+
+  it('keeps little more of a line than its bytes, though each comes alone', () => {
+    setFlagsFromString('--expose-gc');
+    const collect = runInNewContext('gc') as () => void;
+    const lines: string[] = [];
+    const splitter = lineSplitter({ maxBytes: 1_000_000, onLine: (text) => lines.push(text), onTooLong: () => undefined });
+    collect();
+    const before = process.memoryUsage().heapUsed;
+    for (let n = 0; n < 400_000; n += 1) splitter.push(Buffer.of(0x61));
+    collect();
+    expect(process.memoryUsage().heapUsed - before).toBeLessThan(10_000_000);
+    splitter.push(Buffer.of(0x0a));
+    expect(lines).toEqual(['a'.repeat(400_000)]);
   });
 
   it('agrees with its slow twin, however the bytes are cut', () => {
