@@ -89,8 +89,15 @@ export function describeEnd(end: ProcessEnd): string {
   }
 }
 
-/** The end of a stderr tail is where the cause stands. */
+/** What Node writes under an error that nobody caught: its version, below the stack, the members of the error and a hint. */
+const NODE_SIGNATURE = /^Node\.js v\d/;
+const BELOW_ERROR = /^\s|^[\]})]+$|^\(Use `node /;
+
+/** The end of a stderr tail is where the cause stands; of an error that Node printed, it is above the stack. */
 function quoted(stderrTail: string): string {
-  const lastLine = stderrTail.trimEnd().split('\n').at(-1) ?? '';
-  return lastLine === '' ? '' : `; stderr: ${excerpt(lastLine, MAX_QUOTED)}`;
+  const lines = stderrTail.trimEnd().split('\n');
+  const last = lines.at(-1) ?? '';
+  const above = NODE_SIGNATURE.test(last) ? lines.slice(0, -1).findLast((line) => line !== '' && !BELOW_ERROR.test(line)) : undefined;
+  const cause = above ?? last;
+  return cause === '' ? '' : `; stderr: ${excerpt(cause, MAX_QUOTED)}`;
 }

@@ -339,6 +339,16 @@ describe('an end', () => {
     expect(endAtStart(end, 'bee').how).toBe(atStart);
   });
 
+  it.each([
+    ["file:///bee.mjs:3\nthrow new Error('no model');\n      ^\n\nError: no model\n    at file:///bee.mjs:3:7\n\nNode.js v20.20.2\n", 'Error: no model'],
+    ["node:internal/modules/cjs/loader:1210\n  throw err;\n  ^\n\nError: Cannot find module '/bee.js'\n    at node:internal/main:28:49 {\n  code: 'MODULE_NOT_FOUND',\n  requireStack: []\n}\n\nNode.js v20.20.2", "Error: Cannot find module '/bee.js'"],
+    ['^\nno model\n(Use `node --trace-uncaught ...` to show where the exception was thrown)\n\nNode.js v20.20.2', 'no model'],
+    ['    at a:1\n\nNode.js v20.20.2', 'Node.js v20.20.2'],
+    ['Traceback (most recent call last):\n  File "bee.py", line 1\nModuleNotFoundError: No module named \'hive\'', "ModuleNotFoundError: No module named 'hive'"],
+  ])('quotes the cause in %j', (stderrTail, cause) => {
+    expect(describeEnd({ how: 'exited', exitCode: 1, stderrTail })).toBe(`the agent exited with code 1; stderr: ${cause}`);
+  });
+
   it('of an exit is a code or a signal', () => {
     expect(endOfExit({ exitCode: 3, signal: null }, 'tail')).toEqual({
       how: 'exited',

@@ -97,7 +97,7 @@ await import(${JSON.stringify(scriptedModule())});
 describe('an agent that is ill', () => {
   it.each<readonly [string, object, object, string, string]>([
     ['is not logged in', { newSession: { error: { code: -32_000, message: 'Authentication required' } } }, { like: 'codex' }, 'session', 'it is not logged in: OPENAI_API_KEY'],
-    ['ends at once', { dieAtStart: 2 }, {}, 'start', 'its own words'],
+    ['ends at once without a word', { dieAtStart: 2 }, {}, 'start', 'it may be no ACP agent, or may need other arguments'],
     ['offers no mode in which it asks', { newSession: { modes } }, { mode: 'careful', like: 'claude' }, 'permission', 'adapter.mode'],
     ['speaks another version', { initialize: { protocolVersion: 2 } }, {}, 'start', 'its own words'],
   ])('%s: told with its mend', async (_, script, quirks, about, mend) => {

@@ -13,6 +13,7 @@ const FLAG = /(?:unknown|unexpected|unrecogni[sz]ed|invalid) (?:option|argument|
 const NODE = /requires? node|unsupported engine|node(?:\.js)? (?:version )?v?\d+.*(?:required|or (?:newer|higher|later))|ERR_REQUIRE_ESM|SyntaxError/i;
 const FOLDER = /cwd|working directory|no such (?:file or )?directory|ENOENT/i;
 const TRUST = /trust/i;
+const NO_AGENT = 'it may be no ACP agent, or may need other arguments to be one';
 /** ACP: the agent wants `authenticate` first. */
 const AUTH_REQUIRED = -32_000;
 
@@ -24,18 +25,17 @@ export function notStarted(end: ProcessEnd, profile: AdapterProfile): Finding {
     case 'not_executable':
       return problem('start', what, `make it executable: chmod +x ${end.command}`);
     case 'start_timeout':
-      return problem('start', what, 'it may be no ACP agent, or may need other arguments to be one; it may wait for a login on a terminal');
+      return problem('start', what, `${NO_AGENT}; it may wait for a login on a terminal`);
     case 'exited_at_start':
-      return problem('start', what, byWords(end.stderrTail, profile));
     case 'exited':
     case 'signalled':
-      return problem('start', what, byWords(end.stderrTail, profile));
+      return problem('start', what, end.stderrTail === '' ? NO_AGENT : byWords(end.stderrTail, profile));
     case 'start_refused':
       return problem('start', what, byWords(end.detail, profile));
     case 'protocol':
     case 'poisoned':
     case 'stopped':
-      return problem('start', what, 'it may be no ACP agent, or may need other arguments to be one');
+      return problem('start', what, NO_AGENT);
   }
 }
 
