@@ -13,6 +13,7 @@ import { checkSecrets } from './secrets.ts';
 import type { SecretWarning } from './secrets.ts';
 import { isPersonaSlug } from './slug.ts';
 import { catalogCommand } from './transport.ts';
+import type { OwnHead } from './transport.ts';
 
 export const RESPOND_TO = ['anyone', 'owner-only', 'allowlist'] as const;
 export const SESSION_POLICIES = ['channel', 'thread'] as const;
@@ -55,12 +56,15 @@ export type DefinitionWriting =
   | { readonly ok: true; readonly body: string; readonly warnings: readonly SecretWarning[] }
   | Refusal<'definition' | 'secret' | 'size'>;
 
-/** The content of a publication; `isShared` is that of its tag, because a catalog says another `acp_command`. */
-export function writeDefinition(definition: Definition, isShared: boolean): DefinitionWriting {
+/**
+ * The content of a publication; `isShared` is that of its tag, because a catalog says another `acp_command`. `before` is
+ * what the owner's head says of it.
+ */
+export function writeDefinition(definition: Definition, isShared: boolean, before?: OwnHead): DefinitionWriting {
   const fault = faultOf(definition);
   if (fault !== undefined) return refuse('definition', fault);
   const { acpCommand } = definition;
-  const body = bodyOf(definition, isShared ? catalogCommand(acpCommand) : acpCommand);
+  const body = bodyOf(definition, isShared ? catalogCommand(acpCommand, before) : acpCommand);
   const bytes = Buffer.byteLength(body);
   if (bytes > DEFINITION_MAX_BYTES) return refuse('size', `definition: expected at most ${DEFINITION_MAX_BYTES} bytes, found ${bytes}`);
   const checked = checkSecrets(body);

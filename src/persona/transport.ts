@@ -4,6 +4,8 @@
  *
  *   who reads or writes      | absent or null        | portable | anything else
  *   a catalog is written     | stock, said           | as it is | left out
+ *   the same over one that
+ *   left it out              | left out              | as it is | left out
  *   a stranger's catalog     | stock                 | taken    | refused
  *   own head, in the catalog | own custom, or stock  | taken    | as if absent: no writer may put it there
  *   own head, not in it      | stock                 | taken    | taken: it is the owner's own device
@@ -21,10 +23,11 @@ export function isPortableCommand(command: string): boolean {
   return command === STOCK_COMMAND || (command.length <= MAX_BYTES && NAMED.test(command));
 }
 
-/** What a catalog publication says for this command; undefined leaves the member out. */
-export function catalogCommand(local: string | undefined): string | undefined {
-  if (local === undefined) return STOCK_COMMAND;
-  return isPortableCommand(local) ? local : undefined;
+/** What a catalog publication says for this command; undefined leaves the member out. `before` is the head it replaces. */
+export function catalogCommand(local: string | undefined, before?: OwnHead): string | undefined {
+  if (local !== undefined) return isPortableCommand(local) ? local : undefined;
+  // The one left out there may be kept on another device of the owner's: stock, said, would take its place.
+  return before?.isShared === true && before.found === undefined ? undefined : STOCK_COMMAND;
 }
 
 /** What a stranger's catalog selects here. */

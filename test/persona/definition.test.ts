@@ -63,6 +63,13 @@ describe('a body', () => {
     expect([written(definition), written(definition, true)]).toEqual([own, catalog]);
   });
 
+  it.each([
+    ['left out', undefined, true, undefined], ['left out, and it was no catalog', undefined, false, 'buzz-acp'], ['stock', 'buzz-acp', true, 'buzz-acp'],
+  ])('for a catalog over a head whose transport is %s', (_, found, isShared, expected) => {
+    const writing = writeDefinition(PLAIN, true, { found, isShared });
+    expect(writing.ok && (JSON.parse(writing.body) as { readonly acp_command?: string }).acp_command).toBe(expected);
+  });
+
   it.each<[string, Partial<Definition>, string]>([
     ['no name', { displayName: ' ' }, 'definition: display_name'],
     ['a lone surrogate', { systemPrompt: 'a\ud800' }, 'definition: definition: expected well-formed'],

@@ -4,7 +4,7 @@ import type { Pubkey } from '../../model/index.ts';
 import { parsePubkey } from '../../nostr/index.ts';
 import type { VerifiedEvent } from '../../nostr/index.ts';
 import {
-  addressFilter, definitionTemplate, headAt, headsOf, isPersonaSlug, PERSONA_KIND, publishAt, readAll, readDefinition, readForeignDefinition, writeDefinition,
+  addressFilter, definitionTemplate, headAt, headsOf, isPersonaSlug, PERSONA_KIND, publishAt, readAll, readDefinition, readDefinitionBody, readForeignDefinition, writeDefinition,
 } from '../../persona/index.ts';
 import type { Definition, DefinitionReading, ReadDefinition, SecretWarning } from '../../persona/index.ts';
 import { safe, tell } from '../print.ts';
@@ -63,11 +63,19 @@ export async function shown(personas: Personas, { author, d }: { readonly author
   return taken(author === personas.key.pubkey ? readDefinition(event) : readForeignDefinition(event));
 }
 
-/** The body as it will stand on the relay; what looks like a key is told by its place, before anybody is asked. */
-export function bodyOf(definition: Definition, isShared: boolean): string {
-  const { body, warnings } = taken(writeDefinition(definition, isShared));
+/**
+ * The body as it will stand on the relay in the place of `before`; what looks like a key is told by its place, and what
+ * stays out of a catalog, before anybody is asked.
+ */
+export function bodyOf(definition: Definition, isShared: boolean, before?: Found): string {
+  const { body, warnings } = taken(writeDefinition(definition, isShared, before && { found: before.definition.acpCommand, isShared: before.isShared }));
   warn(warnings);
+  if (definition.acpCommand !== undefined && readBody(body).acpCommand === undefined) tell('its acp_command is one of this machine and stays out of what is shown: keep it elsewhere');
   return body;
+}
+
+export function readBody(body: string): Definition {
+  return taken(readDefinitionBody(body)).definition;
 }
 
 export function warn(warnings: readonly SecretWarning[]): void {

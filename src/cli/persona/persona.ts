@@ -15,7 +15,7 @@ import { readSource } from '../source.ts';
 import { confirm } from './ask.ts';
 import type { AskFlags } from './ask.ts';
 import { DEFINITION_HEAD, definitionText, readDefinitionText } from './definition-file.ts';
-import { asSlug, bodyOf, coordinateIn, definitionAt, definitionHeads, publishDefinition, shown, theDefinition } from './definitions.ts';
+import { asSlug, bodyOf, coordinateIn, definitionAt, definitionHeads, publishDefinition, readBody, shown, theDefinition } from './definitions.ts';
 import type { Found } from './definitions.ts';
 import { edited } from './editor.ts';
 import { asPersonas, taken } from './open.ts';
@@ -174,8 +174,8 @@ interface Change {
 }
 
 async function publish(personas: Personas, { slug, before, definition, isShared }: Change, flags: WriteFlags): Promise<void> {
-  const body = bodyOf(definition, isShared);
-  const lines = diffLines(before === undefined ? '' : definitionText(before.definition), definitionText(definition), [before === undefined ? 'nothing' : `${slug} now`, `${slug} next`]);
+  const body = bodyOf(definition, isShared, before);
+  const lines = diffLines(before === undefined ? '' : definitionText(before.definition), definitionText(readBody(body)), [before === undefined ? 'nothing' : `${slug} now`, `${slug} next`]);
   if (before !== undefined && lines.length === 0) {
     done({ status: 'unchanged', slug, event: before.event.id, shared: isShared }, `nothing to save: that is what ${slug} says`, flags);
     return;
@@ -218,10 +218,9 @@ async function share(personas: Personas, slug: string, isShared: boolean, flags:
   }
   const body = bodyOf(definition, isShared);
   if (isShared) {
-    const { systemPrompt, acpCommand, respondToAllowlist } = definition;
+    const { systemPrompt, respondToAllowlist } = definition;
     const prompt = systemPrompt === undefined ? 'no prompt' : `its prompt (${plural(Buffer.byteLength(systemPrompt), 'byte')})`;
     tell(`everybody whom the relay lets in will read ${slug}: ${prompt}${respondToAllowlist.length === 0 ? '' : `, the ${plural(respondToAllowlist.length, 'key')} it answers to`}, and all else it says`);
-    if (acpCommand !== undefined && !body.includes('"acp_command"')) tell('its acp_command is one of this machine and stays out of what is shown: keep it elsewhere');
   }
   await confirm(isShared ? `Share ${slug}?` : `Stop sharing ${slug}? Copies that others have made stay with them.`, flags);
   // The body is that of the head that was shown: published over another one, it would take that one's change back.

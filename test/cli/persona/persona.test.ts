@@ -64,6 +64,25 @@ it('sharing says what is read and asks; another owner sees it from then on, unti
   expect((await other.skep('persona', 'list', '--of', alice.pubkey)).stdout).toBe('no personas that are shown\n');
 }, PATIENCE_MS);
 
+it('a shared persona that is changed shows and saves what stands there, and goes on to say nothing of a command that it left out', async () => {
+  const box = await openBox();
+  box.write('bee.yaml', 'display_name: Bee\nacp_command: /home/alice/acp\n');
+  await box.skep('persona', 'new', 'bee', '--from', 'bee.yaml', '--yes');
+  await box.skep('persona', 'share', 'bee', '--yes');
+  // Stock, said, would take the place of the command that another device of hers has kept.
+  expect(await box.skep('persona', 'edit', 'bee', '--model', 'opus', '--yes')).toMatchObject({ code: 0 });
+  expect((await box.stored(30_175))[0]?.content).toBe('{"display_name":"Bee","model":"opus"}');
+
+  const left = await box.skep('persona', 'edit', 'bee', '--from', 'bee.yaml', '--model', 'opus', '--yes');
+  expect(left).toEqual({ code: 0, stdout: 'nothing to save: that is what bee says\n', stderr: expect.stringContaining('its acp_command is one of this machine and stays out of what is shown') });
+
+  box.write('stock.yaml', 'display_name: Bee\nacp_command: buzz-acp\n');
+  expect((await box.skep('persona', 'edit', 'bee', '--from', 'stock.yaml', '--yes')).stderr).toContain('+acp_command: buzz-acp');
+  const unsaid = await box.skep('persona', 'edit', 'bee', '--from', 'bee.yaml', '--yes');
+  expect(unsaid.stderr).toMatch(/stays out of what is shown.*-acp_command: buzz-acp\n$/s);
+  expect((await box.stored(30_175))[0]?.content).toBe('{"display_name":"Bee"}');
+}, PATIENCE_MS);
+
 it('is not written over what another device has changed while it was edited', async () => {
   const box = await openBox();
   await box.skep('persona', 'new', 'bee', '--name', 'Bee', '--yes');
