@@ -23,7 +23,7 @@ export interface McpOptions {
 }
 
 export interface McpServing {
-  /** Settles when the other side has closed its end. */
+  /** Settles when the connection is over: the other side has closed an end of it, or has sent a line without an end. */
   readonly closed: Promise<void>;
 }
 
@@ -35,6 +35,7 @@ the same thing: use request_retry with the requestId it names.`;
 
 export function serveMcp({ client, version, input, output, tell }: McpOptions): McpServing {
   const pending = openPending();
+  const transport = new StdioServerTransport(input, output);
   const handle = serveStdio(
     () => {
       const server = new McpServer({ name: 'skep', title: 'Buzz', version }, { instructions: INSTRUCTIONS });
@@ -45,13 +46,18 @@ export function serveMcp({ client, version, input, output, tell }: McpOptions): 
       return server;
     },
     {
-      transport: new StdioServerTransport(input, output),
+      transport,
       onerror: ({ name }) => { tell(`mcp: a line that is no MCP message (${name})`); },
     },
   );
+  // Not the end of `input` alone: the transport gives up by itself, too, and then reads no more, so that no end is seen.
+  const { onclose } = transport;
   const closed = new Promise<void>((resolve) => {
-    input.once('close', resolve);
-    input.once('end', resolve);
+    transport.onclose = () => {
+      onclose?.();
+      if (!input.readableEnded && !input.destroyed) tell('mcp: ends: nobody reads what it writes, or a line was too long');
+      resolve();
+    };
   });
   return { closed: closed.then(() => handle.close()) };
 }

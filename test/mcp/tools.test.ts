@@ -1,5 +1,6 @@
 /** The tools, as a model sees them through the SDK's own client: names, schemas, results, and what to do next. */
 import { spawn } from 'node:child_process';
+import type { ChildProcessWithoutNullStreams } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -227,6 +228,26 @@ describe('the process', () => {
     for (const frame of frames) expect(frame['jsonrpc']).toBe('2.0');
     expect(frames[0]).toMatchObject({ id: 1, result: { protocolVersion: '2025-06-18', serverInfo: { name: 'skep' } } });
     expect(output.stdout + output.stderr).not.toContain(CREDENTIAL);
+  });
+
+  it.each([
+    ['nobody reads its stdout any more', (child: ChildProcessWithoutNullStreams) => child.stdout.destroy()],
+    ['a line has no end', (child: ChildProcessWithoutNullStreams) => child.stdin.write('x'.repeat(11 * 1_024 * 1_024))],
+  ])('ends in order when %s, while its stdin stays open', async (_, spoil) => {
+    const launcher = fileURLToPath(new URL('../../bin/skep.js', import.meta.url));
+    const child = spawn(process.execPath, [launcher, 'mcp'], { env: { SKEP_BROKER_URL: 'http://127.0.0.1:1', SKEP_CREDENTIAL: CREDENTIAL } });
+    onTestFinished(() => void child.kill('SIGKILL'));
+    let told = '';
+    child.stderr.setEncoding('utf8').on('data', (chunk: string) => (told += chunk));
+    child.stdin.on('error', () => undefined);
+    const ended = once(child, 'close');
+    const ping = `${JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' })}\n`;
+    child.stdin.write(ping);
+    await once(child.stdout, 'data');
+    spoil(child);
+    child.stdin.write(ping);
+    expect(await ended).toEqual([0, null]);
+    expect(told).toContain('mcp: ends: ');
   });
 });
 
