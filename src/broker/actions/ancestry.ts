@@ -1,6 +1,6 @@
 /**
  * Where an answer hangs: fetches the parent, checks that it stands in the channel, and derives its NIP-10 root from
- * its signed tags. A nested parent is never taken for the root (NIP-BA "Channel and messages").
+ * its signed tags. An answer is never taken for the root (NIP-BA "Channel and messages").
  */
 import type { ChannelId, EventId } from '../../model/index.ts';
 import { threadOf } from '../../nostr/index.ts';
@@ -10,7 +10,7 @@ import type { ActionContext } from './action.ts';
 
 export type Ancestry =
   | { readonly status: 'known'; readonly root: EventId; readonly parent: EventId }
-  /** The relay has answered, and there is no such message for us in that channel. */
+  /** The relay has answered, and there is no such message for us in that channel, or no such thread. */
   | { readonly status: 'missing'; readonly detail: string }
   /** The relay has not answered in time. */
   | { readonly status: 'unreadable' };
@@ -25,6 +25,10 @@ export async function ancestryOf(channelId: ChannelId, parentId: EventId, fetch:
   // The parent's author may write any id into a tag: the root, too, must be a message of this channel.
   const root = await readEvent(place.root, channelId, fetch);
   if (root.status !== 'found') return root.status === 'missing' ? missing("the root of the parent's thread") : root;
+  // Two messages that name different roots: to go on with either would hang the answer where others do not see it.
+  if (threadOf(root.event.tags).at !== 'top') {
+    return { status: 'missing', detail: 'the parent names as the root of its thread a message that answers another' };
+  }
   return { status: 'known', root: place.root, parent: parentId };
 }
 

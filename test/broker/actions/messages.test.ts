@@ -98,6 +98,13 @@ describe('message.reply', () => {
     ...[STRANGER.sign({ tags: [H, ['e', foreignRoot.id, '', 'reply']], content: 'forged' })].map(
       (forged) => ['whose root is elsewhere', forged.id, [forged, foreignRoot]] as const,
     ),
+    ...[
+      ['that names an answer as its root', [H, ['e', reply.id, '', 'root'], ['e', nested.id, '', 'reply']]],
+      ['that answers an answer as if that were a root', [H, ['e', reply.id, '', 'reply']]],
+    ].map(([name, tags]) => {
+      const astray = STRANGER.sign({ tags: tags as readonly Tag[], content: 'astray' });
+      return [name as string, astray.id, [astray, root, reply, nested]] as const;
+    }),
   ];
 
   it.each(UNREADABLE)('to a parent %s fails before anything is signed', async (_, parent, kept) => {
