@@ -130,6 +130,9 @@ describe('what cannot be sent is one line that names the member, and exit code 2
     expect(await call(['message.post', ARGS], { url: 'http://broker.example' })).toMatchObject({
       code: 2, stderr: 'skep: endpoint: expected https, or http on a loopback address\n',
     });
+    expect(await call(['message.post', ARGS], { url: 'http://127.0.0.1:1', credential: 'two tokens' })).toMatchObject({
+      code: 2, stderr: 'skep: credential: expected one token, without spaces or line breaks (RFC 6750)\n',
+    });
   });
 });
 

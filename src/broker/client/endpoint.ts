@@ -46,7 +46,7 @@ function loopbackAddresses(hostname: string): readonly Address[] | undefined {
 }
 
 export function checkCredential(text: string): Refusal<'credential'> | undefined {
-  return CREDENTIAL.test(text) ? undefined : refuse('credential', 'credential: expected a bearer token (RFC 6750)');
+  return CREDENTIAL.test(text) ? undefined : refuse('credential', 'credential: expected one token, without spaces or line breaks (RFC 6750)');
 }
 
 function wrong(expected: string): Refusal<'endpoint'> {

@@ -49,7 +49,7 @@ describe('an endpoint', () => {
 describe('a credential', () => {
   it.each(['', 'a b', 'a\r\nx: y', 'a\n', 'ü', '=', 'x'.repeat(5_000)])('%j is refused, and not repeated', (text) => {
     const opening = (): unknown => clientOf('http://127.0.0.1:1', { credential: text });
-    expect(opening).toThrow('credential: expected a bearer token (RFC 6750)');
+    expect(opening).toThrow('credential: expected one token, without spaces or line breaks (RFC 6750)');
   });
 
   it('stands in no object, result or text', async () => {
