@@ -89,7 +89,9 @@ export class SessionOpening {
     if (!answer.ok) return answer;
     const sessionId = readSessionId(answer.result);
     if (sessionId === undefined) return refused('session/new: the answer holds no session id');
-    if (!this.#parts.sessions.open(sessionId, readSettings(answer.result))) return refused('session/new: the session id was given before');
+    if (!this.#parts.sessions.open(sessionId, readSettings(answer.result))) {
+      return { ok: false, code: 'id_taken', detail: 'session/new: the session id was given before' };
+    }
     this.#parts.usage.opened(sessionId);
     return this.#prepared(sessionId, answer.result, request);
   }

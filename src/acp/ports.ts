@@ -157,7 +157,7 @@ export interface SessionSettings {
 export type SettingChange =
   | { readonly ok: true }
   | { readonly ok: false; readonly code: 'unsupported'; readonly detail: string }
-  | Exclude<SessionRefused, { readonly code: 'error' }>;
+  | Exclude<SessionRefused, { readonly code: 'error' | 'id_taken' }>;
 
 /** A permission request as it came, options unchecked. `id` keeps the agent's own JSON type (7, "7", 0, ""). */
 export interface PermissionRequest {
@@ -291,6 +291,8 @@ export type SessionStarted =
 
 export type SessionRefused =
   | { readonly ok: false; readonly code: 'error'; readonly rpcCode: number; readonly detail: string; readonly trouble?: ModelTrouble }
+  /** The agent gave an id that it has given before: only another process of it has a session to give. */
+  | { readonly ok: false; readonly code: 'id_taken'; readonly detail: string }
   | { readonly ok: false; readonly code: 'timeout'; readonly detail: string }
   | { readonly ok: false; readonly code: 'process_ended'; readonly detail: string; readonly end: ProcessEnd };
 

@@ -6,6 +6,7 @@ import type { AgentProcess } from '../acp/index.ts';
 import type { AgentLink, SessionCredential, TurnBinding } from '../broker/index.ts';
 import type { ChannelId, Milliseconds } from '../model/index.ts';
 import { RecentMap } from './recent-map.ts';
+import type { ProcessFate } from './settle.ts';
 import type { LaneSession } from './sessions/lane-session.ts';
 
 export class Life {
@@ -99,6 +100,16 @@ export class Life {
   /** From here on nothing the process may still do reaches the relay. */
   revoke(): void {
     this.#link.closeSession(this.#credential.sessionId);
+  }
+
+  /**
+   * What a turn has left of the process. One whose turn did not end by its own word may still be at work: nothing it does
+   * from here on may reach the relay, as the turn may be given to another, and a message is answered once.
+   */
+  async dispose(fate: ProcessFate): Promise<void> {
+    if (fate === 'kept') return;
+    if (fate === 'gone') this.revoke();
+    else await this.retire(fate);
   }
 
   /** Revokes, and ends the process; another takes its place. `crashed` counts it against the program. */

@@ -16,6 +16,7 @@
  *                     |                  | was our cancel                          |          | when it left it unread
  *   process_ended     | done             | again, interrupted                      | gone     | gone
  *   session refused   | -                | as an error                             | none     | kept
+ *   session id taken  | -                | again                                   | none     | replaced
  *   session timeout   | -                | again                                   | none     | replaced, as a crash
  *   not begun         | -                | again, not counted                      | as it is | kept
  *   (*) but for max_tokens and max_turn_requests: that session is full.
@@ -113,6 +114,24 @@ export function settleMerged(outcome: PromptOutcome, answered: boolean, login?: 
   if (!isOurs || ending.how === 'dead') return { ending, keepSession };
   if (ending.how === 'again') return { ending: outcome.status === 'cancelled' ? { ...ending, reason: MADE_ROOM } : ending, keepSession };
   return { ending: { ...ending, outcome: `${MADE_ROOM}, after it had published`, unfinished: true }, keepSession };
+}
+
+/** What becomes of a process that opened no session. */
+export function refusedFate({ code }: SessionRefused): ProcessFate {
+  switch (code) {
+    case 'error':
+      return 'kept';
+    case 'id_taken':
+      // It keeps one conversation, and that is not this one; it has not failed.
+      return 'retired';
+    case 'timeout':
+      // A program that does not answer this will not answer the next; another process gets the retry.
+      return 'crashed';
+    case 'process_ended':
+      return 'gone';
+    default:
+      return unreachable(code);
+  }
 }
 
 /** The turn could not begin: there is no session to prompt. */

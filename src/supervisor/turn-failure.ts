@@ -30,6 +30,7 @@ export function refusalOf(refused: SessionRefused): TurnFailure {
   switch (refused.code) {
     case 'error':
       return { outcome: 'error', error: `no session: ${refused.detail}`, code: refused.rpcCode };
+    case 'id_taken':
     case 'timeout':
       return { outcome: 'error', error: `no session: ${refused.detail}` };
     case 'process_ended':

@@ -19,7 +19,7 @@ import type { ModelChoices } from './models.ts';
 import type { TurnWatch } from './observation.ts';
 import type { Permissions } from './permissions.ts';
 import { decidedPublication } from './publication.ts';
-import { DROPPED, NOT_BEGUN, NOT_BEGUN_FOR_OTHERS, processFate, providerWord, settle, settleDropped, settleMerged, settleRefused } from './settle.ts';
+import { DROPPED, NOT_BEGUN, NOT_BEGUN_FOR_OTHERS, processFate, providerWord, refusedFate, settle, settleDropped, settleMerged, settleRefused } from './settle.ts';
 import type { ProcessFate, ProviderWord } from './settle.ts';
 import { afterTurn } from './sessions/after-turn.ts';
 import type { LaneSession, SessionOrigin } from './sessions/lane-session.ts';
@@ -138,7 +138,7 @@ async function conclude(work: TurnWork, prompted: Prompted): Promise<TurnReport>
   const { options, flight: { batch, slot, life }, signal } = work;
   const { input, outcome } = prompted;
   if (work.flight.isDropped) return drop(work, prompted);
-  await dispose(work.flight, fateOf(work.flight, outcome));
+  await work.flight.life.dispose(fateOf(work.flight, outcome));
   const published = await decidedPublication(options.link, batch, options.clock, signal);
   if (published === undefined) return { outcome: outcome.status, published: [] };
   const { ending, keepSession } = (work.flight.isMerged ? settleMerged : settle)(outcome, published.length > 0, options.login);
@@ -177,7 +177,7 @@ async function drop(work: TurnWork, prompted: Prompted): Promise<TurnReport> {
   const { options, flight } = work;
   const { outcome } = prompted;
   const { fate, keepSession } = settleDropped(outcome);
-  await dispose(flight, withDoubt(flight, fate));
+  await flight.life.dispose(withDoubt(flight, fate));
   const { events } = await options.link.publishedIn(flight.batch);
   leaveSession(work, prompted, keepSession, events);
   return { ending: DROPPED, outcome: outcome.status, published: events };
@@ -211,21 +211,10 @@ function ofOurs({ isCutShort }: Flight, outcome: PromptOutcome): PromptOutcome {
   return { status: 'cancelled', processAlive: false, seen: outcome.seen };
 }
 
-/**
- * A process whose turn did not end by its own word may still be at work. Nothing it does from here on may reach the
- * relay: the turn may be given to another, and a message is answered once.
- */
-async function dispose({ life }: Flight, fate: ProcessFate): Promise<void> {
-  if (fate === 'kept') return;
-  if (fate === 'gone') life.revoke();
-  else await life.retire(fate);
-}
-
 async function notOpened({ options, flight, watch }: TurnWork, refused: SessionRefused): Promise<TurnReport> {
   const { life, isCutShort } = flight;
   if (!isCutShort) watch?.refused(refused);
-  // A program that does not answer this will not answer the next; another process gets the retry.
-  if (refused.code === 'timeout') await life.retire('crashed');
+  await life.dispose(refusedFate(refused));
   const ending = isCutShort ? notBegun(flight) : settleRefused(refused, options.login);
   const provider = providerWord(refused);
   return { ending, outcome: `session_${refused.code}`, published: [], ...(provider && { provider }) };

@@ -243,7 +243,7 @@ describe('a session', () => {
     expect(await agent.newSession({ cwd: directory })).toEqual({ ok: true, sessionId: 's1', tookSystemPrompt: false, refused: [], answer: { sessionId: 's1' } });
     expect(await agent.newSession({ cwd: directory })).toMatchObject({
       ok: false,
-      code: 'error',
+      code: 'id_taken',
       detail: 'session/new: the session id was given before',
     });
   });

@@ -1,5 +1,8 @@
 /** The driver of an agent and its processes on their bad days: what is revoked, replaced, kept, told and given up. */
+import { chmodSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { temporaryDirectory } from '../setup/temp.ts';
 import { MAX_ATTEMPTS } from '../../src/supervisor/inbox/entry.ts';
 import { HARD_MS, IDLE_MS, openBench } from './bench.ts';
 import type { Bench } from './bench.ts';
@@ -92,7 +95,45 @@ describe('a process whose turn was ended for it', () => {
   });
 });
 
+/** Every session of it has the same id. */
+function knowsOneSession(): string {
+  const file = join(temporaryDirectory(), 'knows-one-session.mjs');
+  writeFileSync(file, `#!${process.execPath}
+import { createInterface } from 'node:readline';
+const write = (message) => console.log(JSON.stringify({ jsonrpc: '2.0', ...message }));
+for await (const line of createInterface(process.stdin)) {
+  const { id, method } = JSON.parse(line);
+  if (method === 'initialize') write({ id, result: { protocolVersion: 1 } });
+  if (method === 'session/new') write({ id, result: { sessionId: 'main' } });
+  if (method !== 'session/prompt') continue;
+  const content = { type: 'text', text: 'answer' };
+  write({ method: 'session/update', params: { sessionId: 'main', update: { sessionUpdate: 'agent_message_chunk', content } } });
+  write({ id, result: { stopReason: 'end_turn' } });
+}
+`);
+  chmodSync(file, 0o755);
+  return file;
+}
+
 describe('a program that opens no session', () => {
+  it('because it knows one id alone: another process has it to give, and nobody is blamed', async () => {
+    const bench = openBench({ script: { rules: [{ do: [{ die: 'SIGKILL' }] }] }, session: 'thread' });
+    bench.command = knowsOneSession();
+    process.kill((await bench.nth('process_started')).pid, 'SIGKILL');
+    await bench.nth('process_ended');
+    bench.clock.push(RETRY_MS);
+    await bench.nth('process_started', 2);
+    for (let thread = 1; thread <= 4; thread += 1) {
+      await bench.hear(message());
+      await bench.until(() => bench.agent.snapshot().inbox.dispatched === 0);
+      bench.clock.push(RETRY_MS);
+      await bench.until(() => bench.answers.length === thread);
+    }
+    expect(new Set(pids(bench)).size).toBe(4);
+    expect(bench.notices).toEqual([]);
+    expect(bench.agent.snapshot().processes).toMatchObject([{ lastEnd: 'stopped' }]);
+  });
+
   it('never answers: it is replaced, and another gets the message', async () => {
     const bench = openBench({ script: { newSession: { never: true }, rules: [] } });
     const { pid } = await bench.nth('process_started');

@@ -11,7 +11,7 @@ import type { Batch } from '../../src/supervisor/inbox/entry.ts';
 import { MAX_ATTEMPTS } from '../../src/supervisor/inbox/entry.ts';
 import type { Ending } from '../../src/supervisor/inbox/machine.ts';
 import { stopReasonOf } from '../../src/supervisor/metrics.ts';
-import { DROPPED, processFate, settle, settleDropped, settleRefused } from '../../src/supervisor/settle.ts';
+import { DROPPED, processFate, refusedFate, settle, settleDropped, settleRefused } from '../../src/supervisor/settle.ts';
 import { failureOf, refusalOf } from '../../src/supervisor/turn-failure.ts';
 import { turnInput } from '../../src/supervisor/turn-input.ts';
 import { ROOT } from '../house/imports.ts';
@@ -54,6 +54,7 @@ const WAYS: Readonly<Record<string, Way>> = {
   'no session: an error': refused(),
   'no session: no login': refused({ is: 'login' }),
   'no session: a limit of the provider': refused({ is: 'limit' }),
+  'no session: an id that it gave before': { refused: { ok: false, code: 'id_taken', detail: 'no' } },
   'no session within 60 s': { refused: { ok: false, code: 'timeout', detail: 'no' } },
   'no session: the end of the process': { refused: { ok: false, code: 'process_ended', detail: 'no', end: ended } },
 };
@@ -61,7 +62,7 @@ const WAYS: Readonly<Record<string, Way>> = {
 function row(way: Way): readonly string[] {
   if ('refused' in way) {
     const { refused: end } = way;
-    return [again(settleRefused(end)), refusalOf(end).outcome, 'none', notice(settleRefused(end)), end.code === 'timeout' ? 'replaced, a crash' : end.code === 'process_ended' ? 'gone' : 'kept'];
+    return [again(settleRefused(end)), refusalOf(end).outcome, 'none', notice(settleRefused(end)), fateWord(refusedFate(end))];
   }
   if ('dropped' in way) {
     const { dropped: end } = way;

@@ -21,7 +21,7 @@ import { tellMetric } from '../metrics.ts';
 import type { TurnWatch } from '../observation.ts';
 import type { Permissions } from '../permissions.ts';
 import type { FreeProcess } from '../pool.ts';
-import { processFate, providerWord } from '../settle.ts';
+import { processFate, providerWord, refusedFate } from '../settle.ts';
 import type { ProviderWord } from '../settle.ts';
 import type { StandingTexts } from '../turn-input.ts';
 import type { OperatorSource } from './machine.ts';
@@ -71,8 +71,7 @@ export async function runOperatorTurn(work: OperatorWork): Promise<OperatorRepor
   const opened = work.session === undefined ? await open(work) : { ok: true as const, session: work.session };
   if (!opened.ok) {
     watch?.refused(opened);
-    // A program that does not answer this will not answer the next.
-    if (opened.code === 'timeout') await life.retire('crashed');
+    await life.dispose(refusedFate(opened));
     const refused = providerWord(opened);
     return { end: `session_${opened.code}`, ...(refused && { provider: refused }) };
   }
@@ -88,8 +87,7 @@ export async function runOperatorTurn(work: OperatorWork): Promise<OperatorRepor
   watch?.ended(outcome);
   const hasMadeRoom = work.gaveWay() && outcome.status === 'cancelled';
   const isHeeded = hasMadeRoom && outcome.processAlive;
-  const fate = isHeeded ? 'kept' : processFate(outcome);
-  if (fate === 'retired' || fate === 'crashed') await life.retire(fate);
+  await life.dispose(isHeeded ? 'kept' : processFate(outcome));
   if (outcome.status === 'ended') slot.ranWell(life);
   const word = outcome.status === 'ended' ? outcome.stopReason : outcome.status;
   const provider = providerWord(outcome);
