@@ -16,6 +16,8 @@ export interface Failed {
   readonly code: number;
   readonly message: string;
   readonly trouble?: ModelTrouble;
+  /** The message is what the agent said as its answer. */
+  readonly inAnswer?: true;
 }
 
 export class AgentErrors {
@@ -39,8 +41,8 @@ export class AgentErrors {
 
   /** A turn that "ends" although its model failed: by a sign on the way (`failing`), or by all that it said. */
   disguised({ failing, text }: { readonly failing: boolean; readonly text: string }): Failed | undefined {
-    if (failing) return this.failure({ code: INTERNAL_ERROR, message: text });
+    if (failing) return { ...this.failure({ code: INTERNAL_ERROR, message: text }), inAnswer: true };
     const trouble = troubleInAnswer(text, this.#signs);
-    return trouble && { code: INTERNAL_ERROR, message: this.detail(text), trouble };
+    return trouble && { code: INTERNAL_ERROR, message: this.detail(text), trouble, inAnswer: true };
   }
 }

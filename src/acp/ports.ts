@@ -58,10 +58,13 @@ export type ModelTrouble =
   | { readonly is: 'login' }
   | { readonly is: 'limit'; readonly retryAfterMs?: number };
 
-/** How one prompt ended. `ended` is the agent's own word (`end_turn` where it gave none that ACP knows); the rest is ours. */
+/**
+ * How one prompt ended. `ended` is the agent's own word (`end_turn` where it gave none that ACP knows); the rest is ours.
+ * `inAnswer`: the turn "ended", and `message` is what the agent said in it.
+ */
 export type PromptOutcome =
   | { readonly status: 'ended'; readonly stopReason: StopReason; readonly seen: TurnOutput }
-  | { readonly status: 'error'; readonly code: number; readonly message: string; readonly trouble?: ModelTrouble; readonly seen: TurnOutput }
+  | { readonly status: 'error'; readonly code: number; readonly message: string; readonly trouble?: ModelTrouble; readonly inAnswer?: true; readonly seen: TurnOutput }
   | { readonly status: 'idle_timeout'; readonly afterMs: number } & Interrupted
   | { readonly status: 'hard_timeout'; readonly afterMs: number } & Interrupted
   | { readonly status: 'cancelled' } & Interrupted

@@ -63,7 +63,7 @@ export type TurnInput =
   /** Time has passed; a deadline may have been reached. */
   | { readonly type: 'time' }
   | { readonly type: 'answered'; readonly stopReason: StopReason }
-  | { readonly type: 'failed'; readonly code: number; readonly message: string; readonly trouble?: ModelTrouble }
+  | { readonly type: 'failed'; readonly code: number; readonly message: string; readonly trouble?: ModelTrouble; readonly inAnswer?: true }
   | { readonly type: 'process_ended'; readonly end: ProcessEnd };
 
 export type TurnCommand = { readonly type: 'send_cancel' } | { readonly type: 'kill' } | { readonly type: 'settle' };
@@ -168,8 +168,10 @@ function whileRunning(state: Waiting, input: TurnInput, now: Milliseconds): Turn
     }
     case 'answered':
       return ended({ status: 'ended', stopReason: input.stopReason });
-    case 'failed':
-      return ended({ status: 'error', code: input.code, message: input.message, ...(input.trouble && { trouble: input.trouble }) });
+    case 'failed': {
+      const { code, message, trouble, inAnswer } = input;
+      return ended({ status: 'error', code, message, ...(trouble && { trouble }), ...(inAnswer && { inAnswer }) });
+    }
     case 'poison':
       return ended({ status: 'permission_poisoned', cause: input.cause });
     case 'process_ended':

@@ -31,6 +31,8 @@ export type Note =
       readonly agent: string;
       readonly turnId: string;
       readonly outcome: string;
+      /** Why it failed, in the agent's words and without its secrets. */
+      readonly reason?: string;
       readonly published: readonly EventId[];
       readonly tookMs: number;
     }
@@ -52,6 +54,7 @@ export type Note =
       readonly turnId: string;
       readonly source: OperatorSource;
       readonly outcome: string;
+      readonly reason?: string;
       readonly tookMs: number;
     }
   /** A message was given to a turn under way; `outcome` is the agent's word. */

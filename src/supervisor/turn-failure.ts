@@ -1,4 +1,7 @@
-/** What an owner is told of a turn that failed (NIP-AO `turn_error`). Pure; undefined for a turn that did not fail. */
+/**
+ * What an owner is told of a turn that failed (NIP-AO `turn_error`), and what the log says of it. Pure; undefined for a turn
+ * that did not fail.
+ */
 import { describeEnd } from '../acp/index.ts';
 import type { PromptOutcome, SessionRefused } from '../acp/index.ts';
 import { unreachable } from '../model/index.ts';
@@ -38,4 +41,10 @@ export function refusalOf(refused: SessionRefused): TurnFailure {
     default:
       return unreachable(refused);
   }
+}
+
+/** Why, for the log, where the outcome's name does not say it. Never what the agent said as its answer. */
+export function reasonOf(end: PromptOutcome | SessionRefused): { readonly reason?: string } {
+  if (!('status' in end)) return { reason: end.code === 'error' ? `error ${end.rpcCode}: ${end.detail}` : end.detail };
+  return end.status === 'error' && end.inAnswer !== true ? { reason: `error ${end.code}: ${end.message}` } : {};
 }

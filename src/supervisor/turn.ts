@@ -29,6 +29,7 @@ import { typingPlace } from './signals.ts';
 import { speak } from './speak.ts';
 import { settleGiven } from './steering/settle-given.ts';
 import type { Speech } from './steering/settle-given.ts';
+import { reasonOf } from './turn-failure.ts';
 import { turnInput } from './turn-input.ts';
 
 export interface TurnWork {
@@ -57,6 +58,8 @@ export interface TurnReport {
   readonly apart?: Apart;
   readonly outcome: string;
   readonly published: readonly EventId[];
+  /** Why it failed, for the log. */
+  readonly reason?: string;
   /** What it showed of the provider of the agent's model. */
   readonly provider?: ProviderWord;
 }
@@ -89,7 +92,7 @@ export async function runTurn(work: TurnWork): Promise<TurnReport> {
   life.bind(undefined);
   watch?.ended(prompted.outcome);
   const provider = providerWord(prompted.outcome);
-  return { ...(await conclude(work, prompted)), ...(provider && { provider }) };
+  return { ...(await conclude(work, prompted)), ...(provider && { provider }), ...reasonOf(prompted.outcome) };
 }
 
 async function prompt(
@@ -217,7 +220,7 @@ async function notOpened({ options, flight, watch }: TurnWork, refused: SessionR
   await life.dispose(refusedFate(refused));
   const ending = isCutShort ? notBegun(flight) : settleRefused(refused, options.login);
   const provider = providerWord(refused);
-  return { ending, outcome: `session_${refused.code}`, published: [], ...(provider && { provider }) };
+  return { ending, outcome: `session_${refused.code}`, published: [], ...(provider && { provider }), ...reasonOf(refused) };
 }
 
 function notBegun({ isMerged }: Flight): Ending {

@@ -101,7 +101,7 @@ export class Turns {
     track(mailbox(() => advance([{ type: 'finished', turnId, ending: NOT_BEGUN, jitter: 0 }])));
   }
 
-  async #settle(flight: Flight, { ending, apart, outcome, published, provider }: TurnReport): Promise<void> {
+  async #settle(flight: Flight, { ending, apart, outcome, published, reason, provider }: TurnReport): Promise<void> {
     const { options, mailbox, advance, mayTake, heed, onEnding, onEnded } = this.#doors;
     const { random, observe, name: agent, clock } = options();
     const { turnId } = flight.batch;
@@ -115,7 +115,7 @@ export class Turns {
       if (ending === undefined) return;
       await advance([{ type: 'finished', turnId, ending, jitter: random.fraction(), ...(apart && { apart }) }, ...mayTake()]);
     });
-    observe({ type: 'turn_ended', agent, turnId, outcome, published, tookMs: clock.now() - flight.startedAtMs });
+    observe({ type: 'turn_ended', agent, turnId, outcome, ...(reason !== undefined && { reason }), published, tookMs: clock.now() - flight.startedAtMs });
     onEnded();
   }
 }

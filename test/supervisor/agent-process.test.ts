@@ -3,6 +3,7 @@ import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { temporaryDirectory } from '../setup/temp.ts';
+import { USAGE_BY_LOOKING } from '../../adapters/index.ts';
 import { MAX_ATTEMPTS } from '../../src/supervisor/inbox/entry.ts';
 import { HARD_MS, IDLE_MS, openBench } from './bench.ts';
 import type { Bench } from './bench.ts';
@@ -150,6 +151,12 @@ describe('a program that opens no session', () => {
     expect(pids(bench)).not.toContain(pid);
   });
 
+  it('says why: the log has its words', async () => {
+    const bench = openBench({ script: { newSession: { error: { code: 507, message: 'the disk is full' } }, rules: [] } });
+    await bench.hear(message());
+    expect(await bench.nth('turn_ended')).toMatchObject({ outcome: 'session_error', reason: 'error 507: the disk is full' });
+  });
+
   it('is not logged in: the message is dead at once, and its thread is told', async () => {
     const bench = openBench({ script: { newSession: LOGGED_OUT, rules: [] } });
     const question = message();
@@ -159,6 +166,23 @@ describe('a program that opens no session', () => {
     expect(bench.notices).toEqual(['⚠️ This message could not be answered: the agent program is not logged in.']);
     expect(bench.link.said[0]).toMatchObject({ replyTo: { root: question.id, parent: question.id } });
     expect(bench.seen('gave_up')).toMatchObject([{ eventIds: [question.id] }]);
+  });
+});
+
+describe('a turn that fails', () => {
+  const failing = { sessionUpdate: 'session_info_update', _meta: { state: 'failed' } };
+  const failureSigns = [{ update: 'session_info_update', path: ['_meta', 'state'], value: 'failed' }];
+
+  it('is logged with the words of the error, and never with those of its answer', async () => {
+    const bench = openBench({
+      script: { rules: [{ match: 'first', do: [{ say: 'half' }, { error: { code: 400, message: 'the model is overfed' } }] }, { do: [{ say: 'my answer' }, { update: failing }] }] },
+      session: 'thread', dialect: { standing: 'capability', usage: USAGE_BY_LOOKING, failureSigns },
+    });
+    await bench.hear(message({ content: 'first' }));
+    expect(await bench.nth('turn_ended')).toMatchObject({ outcome: 'error', reason: 'error 400: the model is overfed' });
+    await bench.hear(message());
+    const { outcome, reason } = await bench.nth('turn_ended', 2);
+    expect({ outcome, reason }).toEqual({ outcome: 'error', reason: undefined });
   });
 });
 

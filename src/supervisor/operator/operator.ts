@@ -163,7 +163,7 @@ export class Operator {
       if (report.provider !== undefined) await this.#parts.heed(report.provider, { turnId, beganAt });
       this.#session = report.session;
       this.#lastEnd = report.end;
-      observe({ type: 'operator_turn_ended', agent, turnId, source, outcome: report.end, tookMs: clock.now() - begunAtMs });
+      observe({ type: 'operator_turn_ended', agent, turnId, source, outcome: report.end, ...(report.reason !== undefined && { reason: report.reason }), tookMs: clock.now() - begunAtMs });
     }).catch(onFatal).finally(() => {
       this.#flight = undefined;
       free.life.release(turnId);

@@ -23,6 +23,7 @@ import type { Permissions } from '../permissions.ts';
 import type { FreeProcess } from '../pool.ts';
 import { processFate, providerWord, refusedFate } from '../settle.ts';
 import type { ProviderWord } from '../settle.ts';
+import { reasonOf } from '../turn-failure.ts';
 import type { StandingTexts } from '../turn-input.ts';
 import type { OperatorSource } from './machine.ts';
 
@@ -56,6 +57,8 @@ const GAVE_WAY = 'gave_way';
 /** `end` in a word: the agent's own stop reason, or what else ended it. `session` is there where it may go on. */
 export interface OperatorReport {
   readonly end: string;
+  /** Why it failed, for the log. */
+  readonly reason?: string;
   readonly session?: OperatorSession;
   /** What it showed of the provider of the agent's model. */
   readonly provider?: ProviderWord;
@@ -73,7 +76,7 @@ export async function runOperatorTurn(work: OperatorWork): Promise<OperatorRepor
     watch?.refused(opened);
     await life.dispose(refusedFate(opened));
     const refused = providerWord(opened);
-    return { end: `session_${opened.code}`, ...(refused && { provider: refused }) };
+    return { end: `session_${opened.code}`, ...(refused && { provider: refused }), ...reasonOf(opened) };
   }
   const { session } = opened;
   watch?.resolved(session.sessionId, work.session === undefined);
@@ -91,7 +94,7 @@ export async function runOperatorTurn(work: OperatorWork): Promise<OperatorRepor
   if (outcome.status === 'ended') slot.ranWell(life);
   const word = outcome.status === 'ended' ? outcome.stopReason : outcome.status;
   const provider = providerWord(outcome);
-  return { ...leave(hasMadeRoom ? GAVE_WAY : word, isHeeded || isGood(outcome)), ...(provider && { provider }) };
+  return { ...leave(hasMadeRoom ? GAVE_WAY : word, isHeeded || isGood(outcome)), ...(provider && { provider }), ...reasonOf(outcome) };
 }
 
 /** It ended by its own word, and its session is not full. */
