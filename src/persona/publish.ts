@@ -42,5 +42,6 @@ async function send({ key, relay }: OwnerPorts, template: EventTemplate): Promis
   const signed = await key.sign(template);
   if (!signed.ok) return signed;
   const sent = await relay.publish(signed.event);
-  return sent.status === 'accepted' ? signed : refuse(sent.status, sent.reason);
+  if (sent.status === 'accepted') return signed;
+  return refuse(sent.status, sent.status === 'unknown' ? `the relay gave no verdict on event ${signed.event.id}, which may be there: ${sent.reason}` : sent.reason);
 }
