@@ -13,7 +13,7 @@ import type { AnyMessage } from '@agentclientprotocol/sdk';
 import { excerpt, unreachable } from '../model/index.ts';
 import type { Clock, Log } from '../model/index.ts';
 import type { UsageWord } from '../metrics/index.ts';
-import { isMembers, METHOD_NOT_FOUND, readFrame } from './frames.ts';
+import { isMembers, MAX_DEPTH, METHOD_NOT_FOUND, readFrame } from './frames.ts';
 import type { Frame, RpcId } from './frames.ts';
 import type { AcpLimits } from './limits.ts';
 import { lineSplitter } from './lines.ts';
@@ -161,6 +161,8 @@ export function openConnection({ write, events, limits, clock, log, onLine, isRe
     const frame = readFrame(text);
     const about = aboutRead(text, frame);
     onLine?.('read', text, about);
+    // Whether somebody waits for it cannot be told by passing over it.
+    if (frame.type === 'noise' && frame.why === 'too_deep') return breakOff(`a line of more than ${MAX_DEPTH} levels on stdout`);
     if (about.is === 'noise') return disregard(about.why, text);
     switch (frame.type) {
       case 'noise':

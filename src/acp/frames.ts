@@ -3,7 +3,8 @@
  * decided later.
  *
  * Noise is every line that cannot be a frame of a conversation with us: a banner, a log line, a batch (ACP has none),
- * `id: null` (nothing can be answered under it), and a number as id that JSON.parse cannot give back exactly.
+ * `id: null` (nothing can be answered under it), a number as id that JSON.parse cannot give back exactly, and what is nested
+ * deeper than anything that anybody says: JSON.parse reads it, and JSON.stringify and whatever walks it run out of stack.
  */
 export type RpcId = string | number;
 export type Members = Readonly<Record<string, unknown>>;
@@ -13,11 +14,15 @@ export type Frame =
   | { readonly type: 'notification'; readonly method: string; readonly params: unknown }
   | { readonly type: 'result'; readonly id: RpcId; readonly result: unknown }
   | { readonly type: 'error'; readonly id: RpcId; readonly code: number; readonly message: string; readonly data?: unknown }
-  | { readonly type: 'noise'; readonly why: 'not_json' | 'not_a_frame' | 'no_usable_id' };
+  | { readonly type: 'noise'; readonly why: 'not_json' | 'not_a_frame' | 'no_usable_id' | 'too_deep' };
 
 const NOT_JSON: Frame = { type: 'noise', why: 'not_json' };
 const NOT_A_FRAME: Frame = { type: 'noise', why: 'not_a_frame' };
 const NO_USABLE_ID: Frame = { type: 'noise', why: 'no_usable_id' };
+const TOO_DEEP: Frame = { type: 'noise', why: 'too_deep' };
+
+/** Objects and lists in each other; frames of real agents have less than twenty, and JSON.stringify takes thousands. */
+export const MAX_DEPTH = 512;
 
 /** JSON-RPC's own code for a fault inside the other side; also ours for an answer that does not have ACP's form. */
 export const INTERNAL_ERROR = -32603;
@@ -26,6 +31,8 @@ export const METHOD_NOT_FOUND = -32601;
 export function readFrame(text: string): Frame {
   const value = parse(text);
   if (value === undefined) return NOT_JSON;
+  // Each level has two brackets: most lines are too short to be looked through.
+  if (text.length > MAX_DEPTH * 2 && isDeep(value)) return TOO_DEEP;
   if (!isMembers(value) || value['jsonrpc'] !== '2.0') return NOT_A_FRAME;
   const { id, method } = value;
   if (typeof method === 'string') {
@@ -46,6 +53,17 @@ export function isMembers(value: unknown): value is Members {
 function isRpcId(value: unknown): value is RpcId {
   if (typeof value === 'string') return true;
   return typeof value === 'number' && Math.abs(value) <= Number.MAX_SAFE_INTEGER;
+}
+
+/** Level by level, because a walk that calls itself is what this is there to prevent. */
+function isDeep(value: unknown): boolean {
+  let level: readonly unknown[] = [value];
+  for (let depth = 1; level.length > 0; depth += 1) {
+    if (depth > MAX_DEPTH) return true;
+    level = level.flatMap((one): readonly unknown[] => (typeof one === 'object' && one !== null ? Object.values(one) : []))
+      .filter((one) => typeof one === 'object' && one !== null);
+  }
+  return false;
 }
 
 function errorFrame(id: RpcId, error: unknown): Frame {

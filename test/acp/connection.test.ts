@@ -206,6 +206,12 @@ describe('what is for nobody', () => {
     at.receive(update('s'));
     expect(at.told).toEqual(['broken a line of more than 200 bytes on stdout']);
   });
+
+  it('nor is one that is nested too deep to be told again', () => {
+    const at = bench({ limits: { maxLineBytes: 10_000_000 } });
+    at.receive(`{"jsonrpc":"2.0","id":1,"result":${'{"stopReason":'.repeat(100_000)}1${'}'.repeat(100_000)}}`, update('s'));
+    expect(at.told).toEqual(['broken a line of more than 512 levels on stdout']);
+  });
 });
 
 describe('our calls', () => {

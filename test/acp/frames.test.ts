@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readFrame } from '../../src/acp/frames.ts';
+import { MAX_DEPTH, readFrame } from '../../src/acp/frames.ts';
 
 const V = '"jsonrpc":"2.0"';
 
@@ -51,5 +51,21 @@ describe('a line as a frame', () => {
     [`{${V},"id":9007199254740993,"method":"x"}`, 'no_usable_id'],
   ])('is noise: %s', (text, why) => {
     expect(readFrame(text)).toEqual({ type: 'noise', why });
+  });
+
+  const nested = (levels: number, open = '{"a":', close = '}'): string => `{${V},"id":1,"result":${open.repeat(levels)}1${close.repeat(levels)}}`;
+
+  it.each([
+    [MAX_DEPTH - 1, 'result'],
+    [MAX_DEPTH, 'noise'],
+    [1_000_000, 'noise'],
+  ])('with %i levels in it is a %s', (levels, type) => {
+    expect(readFrame(nested(levels)).type).toBe(type);
+    expect(readFrame(nested(levels, '[', ']')).type).toBe(type);
+  });
+
+  it('may be long, wide and full of brackets in its texts', () => {
+    const wide = JSON.stringify(Array.from({ length: 5_000 }, () => ({ text: '[{'.repeat(50) })));
+    expect(readFrame(`{${V},"id":1,"result":${wide}}`).type).toBe('result');
   });
 });
