@@ -31,7 +31,12 @@ export function audienceOf(event: UnverifiedEvent): Audience {
   if (kind >= KIND.groupMetadata && kind <= KIND.groupMembers) {
     return { gate: 'all', channel: asChannelId(firstValue(tags, 'd') ?? '') };
   }
-  return { gate: gateOf(event), channel: channelOf(tags) };
+  return { gate: gateOf(event), channel: channelFor(event) };
+}
+
+/** NIP-AP "Ingest validation": a persona or a shared team lies in no channel, whatever its tags say. */
+export function channelFor({ kind, tags }: UnverifiedEvent): ChannelId | undefined {
+  return SHARED_GATED.has(kind) ? undefined : channelOf(tags);
 }
 
 function gateOf({ kind, tags }: UnverifiedEvent): Gate {

@@ -7,7 +7,7 @@ import type { Seconds } from '../model/index.ts';
 import type { Tag, UnverifiedEvent } from '../nostr/index.ts';
 import { isShared } from './access.ts';
 import type { RelayRefusal } from './answers.ts';
-import { CHANNEL_ONLY, KIND, NEVER_PUBLISHED, NOT_CARRIED_OUT, RELAY_ONLY } from './kinds.ts';
+import { CHANNEL_ONLY, KIND, NEVER_PUBLISHED, NOT_CARRIED_OUT, RELAY_ONLY, SHARED_GATED } from './kinds.ts';
 import type { RelayLimits } from './limits.ts';
 
 /** NIP-AP: an instructions version is at most this many bytes of NIP-44 text. */
@@ -38,6 +38,8 @@ export function checkForm(event: UnverifiedEvent, nowSec: Seconds, limits: Relay
 }
 
 function checkChannelTag(event: UnverifiedEvent): RelayRefusal | undefined {
+  // NIP-AP "Event envelope": a tag beyond those it defines has no effect on validity.
+  if (SHARED_GATED.has(event.kind)) return undefined;
   const found = named(event.tags, 'h');
   const [tag] = found;
   if (tag === undefined) {

@@ -5,10 +5,10 @@
  */
 import { Failure, refuse, secondsOf } from '../model/index.ts';
 import type { ChannelId, Clock, Log, Pubkey } from '../model/index.ts';
-import { attestationIn, channelOf, firstValue, verifyEvent } from '../nostr/index.ts';
+import { attestationIn, firstValue, verifyEvent } from '../nostr/index.ts';
 import type { UnverifiedEvent, VerifiedEvent } from '../nostr/index.ts';
 import type { Statement, Store } from '../store/index.ts';
-import { audienceOf, checkWriter, namesInstructions } from './access.ts';
+import { audienceOf, channelFor, checkWriter, namesInstructions } from './access.ts';
 import { ACCEPTED, answerNotStored } from './answers.ts';
 import type { Answer, RelayRefusal } from './answers.ts';
 import {
@@ -81,7 +81,7 @@ export class Ingest {
   async #place(event: VerifiedEvent, author: Identity): Promise<Answer> {
     if (event.kind === KIND.observerFrame) return this.#relayFrame(event, author);
     if (event.kind === KIND.turnMetric) return this.#keepMetric(event, author);
-    const channelId = channelOf(event.tags);
+    const channelId = channelFor(event);
     if (channelId === undefined) return this.#store(event);
     const changes = CHANNEL_CHANGES.has(event.kind);
     return this.#options.book.inTurn(channelId, changes, () => this.#placeInChannel(event, channelId));

@@ -32,6 +32,11 @@ const CASES: readonly Case[] = [
   ...GATED.flatMap(({ kind, d }): readonly Case[] => [
     { kind, tags: [['d', d], SHARED], readers: 'all', isSearched: true },
     { kind, tags: [['d', d]], readers: 'author', isSearched: true },
+    // Stored globally: a channel that is named, if it is one at all, is none of theirs.
+    ...[['h', '00000000-0000-4000-8000-000000000001'], ['h', 'x'], ['h']].flatMap((channel): readonly Case[] => [
+      { kind, tags: [['d', d], SHARED, channel, channel], readers: 'all', isSearched: true },
+      { kind, tags: [['d', d], channel], readers: 'author', isSearched: true },
+    ]),
     ...MALFORMED.map((tags): Case => ({ kind, tags: [['d', d], ...tags], readers: 'nobody' })),
     ...[[], [['d']], [['d', '']], [['d'], ['d', d]], [['d', d], ['d', 'other']], [['d', 'a b']], [['d', 'a\u0085']], [['d', 'x'.repeat(65)]]]
       .map((tags): Case => ({ kind, tags: [...tags, SHARED], readers: 'nobody' })),
