@@ -77,6 +77,8 @@ export type FeedConsumer = (item: FeedItem) => Promise<void>;
 export interface FetchResult {
   readonly events: readonly VerifiedEvent[];
   readonly complete: boolean;
+  /** Why the relay would not answer, in its words (CLOSED); never of a complete answer. */
+  readonly refusal?: string;
   /** Something came that `since` or `until` keeps out: the relay does not heed them, and what did not come may be there. */
   readonly unbounded?: true;
 }

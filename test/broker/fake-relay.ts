@@ -26,6 +26,8 @@ export class FakeRelay {
   /** How the next sends are answered, in order; then `accept`. */
   readonly answers: Answer[] = [];
   readable = true;
+  /** What it says where it is not readable; nothing, it does not answer. */
+  refusal: string | undefined;
   /** Questions are answered after it. */
   gate: Promise<void> = Promise.resolve();
   /** The most events one question is answered with. */
@@ -108,9 +110,9 @@ export class FakeRelay {
   async #fetch(filters: readonly Filter[]): Promise<FetchResult> {
     this.asked.push(filters);
     this.#look();
-    const { readable } = this;
+    const { readable, refusal } = this;
     await this.gate;
-    if (!readable) return Promise.resolve({ events: [], complete: false });
+    if (!readable) return Promise.resolve({ events: [], complete: false, ...(refusal !== undefined && { refusal }) });
     const newest = [...this.kept.values()].sort((a, b) => b.created_at - a.created_at || (a.id < b.id ? -1 : 1));
     const found = new Set(
       filters.flatMap((filter) =>

@@ -6,6 +6,7 @@ import type { ChannelId, EventId, Log, Pubkey, Refusal, Seconds } from '../../mo
 import type { Filter, Opening, Sealing, Tag, UnverifiedEvent } from '../../nostr/index.ts';
 import type { TurnBinding } from '../credential-ports.ts';
 import type { EventDraft } from '../draft.ts';
+import { isForbidden } from '../journal/index.ts';
 import type { Attached, ATTACHING, LocalWrite, PublishingAction, Verdict } from '../journal/index.ts';
 import type { Registry } from '../managed/index.ts';
 import type { FetchResult } from '../ports.ts';
@@ -93,6 +94,18 @@ export const MAX_AHEAD_SEC = 900;
 
 export function refused(code: FailedCode, message: string): Refused {
   return { type: 'refuse', code, message };
+}
+
+/** What was asked of the relay was not answered in full, and why it would not, where it said so. */
+export interface Unreadable {
+  readonly status: 'unreadable';
+  readonly refusal: string | undefined;
+}
+
+/** The end of an action whose question was not answered; `silence` where the relay did not say why. */
+export function unanswered(refusal: string | undefined, silence = 'the relay did not answer in time; nothing was sent'): Refused {
+  if (refusal === undefined) return refused('internal', silence);
+  return refused(isForbidden(refusal) ? 'unauthorized' : 'internal', `the relay refused to answer: ${refusal}`);
 }
 
 /** The event stands in that channel, by its signed `h` tag. */

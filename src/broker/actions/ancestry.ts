@@ -6,14 +6,13 @@ import type { ChannelId, EventId } from '../../model/index.ts';
 import { threadOf } from '../../nostr/index.ts';
 import type { VerifiedEvent } from '../../nostr/index.ts';
 import { standsIn } from './action.ts';
-import type { ActionContext } from './action.ts';
+import type { ActionContext, Unreadable } from './action.ts';
 
 export type Ancestry =
   | { readonly status: 'known'; readonly root: EventId; readonly parent: EventId }
   /** The relay has answered, and there is no such message for us in that channel, or no such thread. */
   | { readonly status: 'missing'; readonly detail: string }
-  /** The relay has not answered in time. */
-  | { readonly status: 'unreadable' };
+  | Unreadable;
 
 type Fetch = ActionContext['fetch'];
 
@@ -35,13 +34,13 @@ export async function ancestryOf(channelId: ChannelId, parentId: EventId, fetch:
 export type EventReading =
   | { readonly status: 'found'; readonly event: VerifiedEvent }
   | { readonly status: 'missing' }
-  | { readonly status: 'unreadable' };
+  | Unreadable;
 
 /** An event by its id, when it stands in that channel. */
 export async function readEvent(id: EventId, channelId: ChannelId, fetch: Fetch): Promise<EventReading> {
-  const { events, complete } = await fetch([{ ids: [id], limit: 1 }]);
+  const { events, complete, refusal } = await fetch([{ ids: [id], limit: 1 }]);
   const event = events.find((candidate) => candidate.id === id);
-  if (event === undefined) return { status: complete ? 'missing' : 'unreadable' };
+  if (event === undefined) return complete ? { status: 'missing' } : { status: 'unreadable', refusal };
   // A message of another channel is answered like one that does not exist: what the agent may see is not told here.
   return standsIn(event, channelId) ? { status: 'found', event } : { status: 'missing' };
 }

@@ -12,7 +12,7 @@ import { mentions, newestFirst, threadOf } from '../../nostr/index.ts';
 import type { Filter, VerifiedEvent } from '../../nostr/index.ts';
 import { pageLimit, toWireEvent } from '../wire/index.ts';
 import type { Args } from '../wire/index.ts';
-import { refused, standsIn } from './action.ts';
+import { refused, standsIn, unanswered } from './action.ts';
 import type { ActionContext, Decision, Plan, Refused } from './action.ts';
 import type { Position, Traversal } from './cursor.ts';
 import { MESSAGE_KIND } from './message.ts';
@@ -59,8 +59,8 @@ async function readPage(args: ReadArgs, context: ActionContext, start: Position 
   let bytes = 0;
   let asked = limit + OVERLAP_EVENTS;
   for (let question = 0; question < MAX_QUESTIONS; question += 1) {
-    const { events, complete } = await context.fetch(filtersOf(args, context, asked, place));
-    if (!complete) return messages.length > 0 ? { messages, place } : refused('internal', UNANSWERED);
+    const { events, complete, refusal } = await context.fetch(filtersOf(args, context, asked, place));
+    if (!complete) return messages.length > 0 ? { messages, place } : unanswered(refusal, UNANSWERED);
     const beyond = contiguous(
       events.filter((event) => place === undefined || follows(event, place)),
       args.rootEventId,

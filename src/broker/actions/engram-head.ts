@@ -6,7 +6,7 @@
 import type { Seconds } from '../../model/index.ts';
 import { ENGRAM_KIND, newestFirst, readEngramBody } from '../../nostr/index.ts';
 import type { VerifiedEvent } from '../../nostr/index.ts';
-import type { ActionContext } from './action.ts';
+import type { ActionContext, Unreadable } from './action.ts';
 
 export interface EngramHead {
   readonly event: VerifiedEvent;
@@ -18,15 +18,15 @@ export type EngramReading =
   /** `newestSec` is the stamp of the newest event at the address, valid or not: what a new one has to rise above. */
   | { readonly status: 'read'; readonly head: EngramHead | undefined; readonly newestSec: Seconds | undefined }
   /** The relay has not answered in full, or holds more at this address than was asked for, and none of it valid. */
-  | { readonly status: 'unreadable' };
+  | Unreadable;
 
 /** A relay keeps one event for an address; more come from one that keeps them all. */
 const MAX_EVENTS = 100;
 
 export async function readEngramHead(dTag: string, { agent, owner, withOwner, fetch }: ActionContext): Promise<EngramReading> {
   const tags = new Map([['d', [dTag]]]);
-  const { events, complete } = await fetch([{ kinds: [ENGRAM_KIND], authors: [agent], tags, limit: MAX_EVENTS }]);
-  if (!complete) return { status: 'unreadable' };
+  const { events, complete, refusal } = await fetch([{ kinds: [ENGRAM_KIND], authors: [agent], tags, limit: MAX_EVENTS }]);
+  if (!complete) return { status: 'unreadable', refusal };
   // A relay may lie: what is not at this address is not looked at.
   const there = events
     .filter((event) => event.kind === ENGRAM_KIND && event.pubkey === agent && only(event, 'd') === dTag)
@@ -38,7 +38,7 @@ export async function readEngramHead(dTag: string, { agent, owner, withOwner, fe
     const body = readEngramBody(opening.plaintext, (slug) => withOwner.engramAddress(slug) === dTag);
     if (body.ok) return { status: 'read', head: { event, value: body.value }, newestSec: there[0]?.created_at };
   }
-  if (events.length >= MAX_EVENTS) return { status: 'unreadable' };
+  if (events.length >= MAX_EVENTS) return { status: 'unreadable', refusal: undefined };
   return { status: 'read', head: undefined, newestSec: there[0]?.created_at };
 }
 

@@ -3,7 +3,7 @@
  * Missing, inaccessible or inconsistent ancestry fails here, before anything is signed.
  */
 import { unreachable } from '../../model/index.ts';
-import { refused } from './action.ts';
+import { refused, unanswered } from './action.ts';
 import type { Plan } from './action.ts';
 import { ancestryOf } from './ancestry.ts';
 import { contentRefusal, messageDraft } from './message.ts';
@@ -18,7 +18,7 @@ export const planReply: Plan<'message.reply'> = async ({ replyToEventId, ...mess
     case 'missing':
       return refused('action_failed', ancestry.detail);
     case 'unreadable':
-      return refused('internal', 'the relay did not answer in time; nothing was sent');
+      return unanswered(ancestry.refusal);
     default:
       return unreachable(ancestry);
   }

@@ -7,7 +7,7 @@ import { seconds } from '../../model/index.ts';
 import { attestationIn, jsonMembers } from '../../nostr/index.ts';
 import type { Tag, VerifiedEvent } from '../../nostr/index.ts';
 import { PROFILE_KIND, PROFILE_LINE, profileHead, profileText } from '../profile.ts';
-import { MAX_AHEAD_SEC, refused } from './action.ts';
+import { MAX_AHEAD_SEC, refused, unanswered } from './action.ts';
 import type { ActionContext, Plan } from './action.ts';
 
 /** A relay keeps one profile of an author; more come from one that keeps them all. */
@@ -17,10 +17,10 @@ export const planProfile: Plan<'profile.set'> = async ({ displayName, picture, a
   if (!(await context.alone(PROFILE_LINE))) {
     return refused('internal', 'another change of the profile is under way; nothing was sent');
   }
-  const { events, complete } = await context.fetch([
+  const { events, complete, refusal } = await context.fetch([
     { kinds: [PROFILE_KIND], authors: [context.agent], limit: MAX_EVENTS },
   ]);
-  if (!complete) return refused('internal', 'the relay did not answer in time; nothing was sent');
+  if (!complete) return unanswered(refusal);
   const head = profileHead(events, context.agent);
   if (head !== undefined && head.created_at > context.now() + MAX_AHEAD_SEC) {
     return refused('action_failed', 'the present profile is stamped far in the future; nothing was sent');

@@ -3,7 +3,7 @@
  * channel from the target. That the target stands in the channel is therefore checked here, before anything is signed.
  */
 import { unreachable } from '../../model/index.ts';
-import { refused } from './action.ts';
+import { refused, unanswered } from './action.ts';
 import type { Plan } from './action.ts';
 import { readEvent } from './ancestry.ts';
 
@@ -21,7 +21,7 @@ export const planReaction: Plan<'reaction.add'> = async ({ channelId, targetEven
     case 'missing':
       return refused('action_failed', 'the target is not a readable event of this channel');
     case 'unreadable':
-      return refused('internal', 'the relay did not answer in time; nothing was sent');
+      return unanswered(target.refusal);
     default:
       return unreachable(target);
   }

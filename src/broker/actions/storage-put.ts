@@ -6,7 +6,7 @@
  */
 import { seconds, shortId } from '../../model/index.ts';
 import { ENGRAM_KIND, engramBody } from '../../nostr/index.ts';
-import { MAX_AHEAD_SEC, refused } from './action.ts';
+import { MAX_AHEAD_SEC, refused, unanswered } from './action.ts';
 import type { ActionContext, Done, Plan } from './action.ts';
 import { readEngramHead } from './engram-head.ts';
 import { NO_OWNER } from './storage-address.ts';
@@ -19,7 +19,7 @@ export const planPut: Plan<'storage.put'> = async ({ slug, value }, context) => 
     return refused('internal', 'another write of this record is under way; nothing was sent');
   }
   const reading = await readEngramHead(dTag, context);
-  if (reading.status === 'unreadable') return refused('internal', 'the relay did not answer in time; nothing was sent');
+  if (reading.status === 'unreadable') return unanswered(reading.refusal);
   const { newestSec } = reading;
   if (newestSec !== undefined && newestSec > context.now() + MAX_AHEAD_SEC) {
     return refused('action_failed', 'a conflict: the record is stamped far in the future; nothing was sent');

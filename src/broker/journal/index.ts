@@ -8,5 +8,5 @@ export type { Aftermath, Operation, Plan, SendOutcome, Settled, Wire } from './o
 export { openPursuit } from './pursuit.ts';
 export type { Pursuit } from './pursuit.ts';
 export type { Condition, LocalWrite, Namespace, RecordKey } from './rows.ts';
-export { ATTACHING, failed, indeterminate } from './verdict.ts';
+export { ATTACHING, failed, indeterminate, isForbidden } from './verdict.ts';
 export type { Attached, Evidence, PublishingAction, Verdict } from './verdict.ts';

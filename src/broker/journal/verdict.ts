@@ -66,12 +66,14 @@ export function indeterminate(code: IndeterminateCode, message: string): Verdict
 
 const MESSAGE_MAX_SCALARS = 300;
 
-/** Words of a relay (NIP-01 OK, false) that say the author may not, rather than that the event cannot be. */
-const NOT_PERMITTED = /^(?:restricted|blocked):/;
+/** Words of a relay (NIP-01 OK, false, and CLOSED) that say this one may not, rather than that it cannot be. */
+export function isForbidden(reason: string): boolean {
+  return /^(?:restricted|blocked):/.test(reason);
+}
 
 /** The relay's no to an event that was sent once: proof that there was no effect. */
 export function turnedDown(reason: string): Verdict {
-  return failed(NOT_PERMITTED.test(reason) ? 'unauthorized' : 'action_failed', `the relay refused: ${reason}`);
+  return failed(isForbidden(reason) ? 'unauthorized' : 'action_failed', `the relay refused: ${reason}`);
 }
 
 const STORED_ID = '-';

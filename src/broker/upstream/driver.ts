@@ -227,7 +227,7 @@ class Driver implements Upstream {
         if (!this.#fetches.collect(command.id, command.event)) this.#feed({ type: 'unsubscribe', id: command.id });
         return;
       case 'finish':
-        this.#fetches.finish(command.id, command.complete);
+        this.#fetches.finish(command.id, command.complete, command.refusal);
         if (this.#fetches.size === 0) this.#delivery.setLimit(MAX_DELIVERIES);
         return;
       case 'settle':

@@ -37,11 +37,13 @@ export class Fetches {
     return events === undefined || events.size < MAX_FETCH_EVENTS;
   }
 
-  finish(id: string, complete: boolean): void {
+  finish(id: string, complete: boolean, refusal?: string): void {
     const fetch = this.#open.get(id);
     if (fetch === undefined) return;
     this.#open.delete(id);
     const events = [...fetch.events.values()].sort(newestFirst);
-    fetch.resolve({ events, complete, ...(fetch.isUnbounded && { unbounded: true }) });
+    fetch.resolve({
+      events, complete, ...(refusal !== undefined && { refusal }), ...(fetch.isUnbounded && { unbounded: true }),
+    });
   }
 }

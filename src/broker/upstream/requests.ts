@@ -38,7 +38,7 @@ export type RequestCommand =
   | { readonly type: 'eose'; readonly id: string }
   | { readonly type: 'deliver'; readonly id: string; readonly event: VerifiedEvent; readonly stored: boolean }
   | { readonly type: 'collect'; readonly id: string; readonly event: VerifiedEvent }
-  | { readonly type: 'finish'; readonly id: string; readonly complete: boolean };
+  | { readonly type: 'finish'; readonly id: string; readonly complete: boolean; readonly refusal?: string };
 
 export interface RequestStep {
   readonly requests: Requests;
@@ -99,7 +99,7 @@ export function refused(
     next.set(request.id, { ...request, place: { status: 'held', untilMs: retryAt(closed.reason, now) } });
   } else if (request.sort === 'fetch') {
     next.delete(request.id);
-    return { requests: next, commands: [{ type: 'finish', id: request.id, complete: false }] };
+    return { requests: next, commands: [{ type: 'finish', id: request.id, complete: false, refusal: closed.reason }] };
   } else {
     const stood = now - request.place.sinceMs >= STABLE_MS;
     const refusals = (stood ? 0 : request.refusals) + 1;

@@ -112,7 +112,7 @@ describe('requests', () => {
     const end = (input: Input, afterMs = 0): readonly Command[] => run(collected.state, [input], later(T0, afterMs)).commands;
     const close = { type: 'send', text: '["CLOSE","fetch-1"]' };
     expect(end(eose('fetch-1'))).toEqual([close, { type: 'finish', id: 'fetch-1', complete: true }]);
-    expect(end(closed('fetch-1', 'error: x'))).toEqual([{ type: 'finish', id: 'fetch-1', complete: false }]);
+    expect(end(closed('fetch-1', 'error: x'))).toEqual([{ type: 'finish', id: 'fetch-1', complete: false, refusal: 'error: x' }]);
     expect(end(lost)).toEqual([{ type: 'finish', id: 'fetch-1', complete: false }]);
     expect(end(tick, 600_000)).toContainEqual({ type: 'finish', id: 'fetch-1', complete: false });
   });

@@ -94,7 +94,7 @@ describe('NIP-42', () => {
     const asked = [...refused.commands, ...retried.commands].filter(({ type }) => type === 'request');
     expect(asked).toHaveLength(4);
     const end = run(retried.state, [closed('s', 'auth-required: y'), closed('fetch-1', 'auth-required: y')]);
-    expect(end.commands).toEqual([{ type: 'finish', id: 'fetch-1', complete: false }]);
+    expect(end.commands).toEqual([{ type: 'finish', id: 'fetch-1', complete: false, refusal: 'auth-required: y' }]);
     expect(end.state.lastError).toBe('fetch-1: auth-required: y');
   });
 

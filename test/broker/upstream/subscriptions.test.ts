@@ -200,6 +200,16 @@ describe('fetch', () => {
     expect(await connection.got('CLOSE')).toHaveLength(2);
   });
 
+  it('is incomplete when the relay refuses, and tells its words', async () => {
+    const relay = await relayOf();
+    const upstream = connect(relay.url);
+    const connection = await ready(relay, upstream);
+    const refused = upstream.fetch([FILTER], { timeoutMs: 60_000 });
+    const [, id] = await connection.got('REQ');
+    connection.send('CLOSED', id, 'restricted: not a channel member');
+    expect(await refused).toEqual({ events: [], complete: false, refusal: 'restricted: not a channel member' });
+  });
+
   it('is incomplete when the time runs out or the relay breaks off', async () => {
     const relay = await relayOf();
     const upstream = connect(relay.url);
