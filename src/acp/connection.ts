@@ -13,7 +13,7 @@ import type { AnyMessage } from '@agentclientprotocol/sdk';
 import { excerpt, unreachable } from '../model/index.ts';
 import type { Clock, Log } from '../model/index.ts';
 import type { UsageWord } from '../metrics/index.ts';
-import { isMembers, MAX_DEPTH, METHOD_NOT_FOUND, readFrame } from './frames.ts';
+import { isId, isMembers, MAX_DEPTH, METHOD_NOT_FOUND, readFrame } from './frames.ts';
 import type { Frame, RpcId } from './frames.ts';
 import type { AcpLimits } from './limits.ts';
 import { lineSplitter } from './lines.ts';
@@ -128,12 +128,13 @@ export function openConnection({ write, events, limits, clock, log, onLine, isRe
     events.onPermission({ id, sessionId: named.sessionId ?? '', params: members }, line, replyTo(id, named));
   };
   const handleUpdate = (params: unknown, isReplayed: boolean): void => {
-    const { sessionId, update } = isMembers(params) ? params : {};
+    const { update } = isMembers(params) ? params : {};
+    const { sessionId } = readSession(params);
     const read: Update | undefined = isRemark?.(update) === true ? { type: 'other' } : readUpdate(update);
     // What the agent says and does is most of what it sends, and none of it tells anything else.
     const isOther = read === undefined || read.type === 'other';
-    if (isOther && typeof sessionId === 'string') events.onOther(sessionId, { type: 'update', update });
-    if (typeof sessionId !== 'string' || read === undefined) {
+    if (isOther && sessionId !== undefined) events.onOther(sessionId, { type: 'update', update });
+    if (sessionId === undefined || read === undefined) {
       return log.debug('an update was skipped: unknown kind or shape');
     }
     // What the session was set to then is not what it is set to now: the answer to the load says that.
@@ -249,5 +250,5 @@ function promptedSession(asked: Asked | undefined): string | undefined {
 
 function readSession(value: unknown): { readonly sessionId?: string } {
   const { sessionId } = isMembers(value) ? value : {};
-  return typeof sessionId === 'string' ? { sessionId } : {};
+  return isId(sessionId) ? { sessionId } : {};
 }

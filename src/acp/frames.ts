@@ -28,6 +28,9 @@ export const MAX_DEPTH = 512;
 export const INTERNAL_ERROR = -32603;
 export const METHOD_NOT_FOUND = -32601;
 
+/** UTF-16 units of an id, whatever it names: ids are remembered, and one may be as long as a line. */
+const MAX_ID = 1_024;
+
 export function readFrame(text: string): Frame {
   const value = parse(text);
   if (value === undefined) return NOT_JSON;
@@ -49,9 +52,14 @@ export function isMembers(value: unknown): value is Members {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** Of a session or a tool call. */
+export function isId(value: unknown): value is string {
+  return typeof value === 'string' && value.length <= MAX_ID;
+}
+
 /** Zero, the empty string and "7" beside 7 are ids like any other. */
 function isRpcId(value: unknown): value is RpcId {
-  if (typeof value === 'string') return true;
+  if (typeof value === 'string') return isId(value);
   return typeof value === 'number' && Math.abs(value) <= Number.MAX_SAFE_INTEGER;
 }
 

@@ -4,7 +4,7 @@
  */
 import type { NewSessionRequest } from '@agentclientprotocol/sdk';
 import { excerpt } from '../model/index.ts';
-import { isMembers } from './frames.ts';
+import { isId, isMembers } from './frames.ts';
 import type { SystemPromptForm } from './handshake.ts';
 import type { SessionRequest, StdioMcpServer, StopReason } from './ports.ts';
 
@@ -47,7 +47,7 @@ function serverParams({ name, command, args, env }: StdioMcpServer): NewSessionR
 /** The session id, or undefined when the answer holds none. */
 export function readSessionId(result: unknown): string | undefined {
   const { sessionId } = isMembers(result) ? result : {};
-  return typeof sessionId === 'string' && sessionId !== '' ? sessionId : undefined;
+  return isId(sessionId) && sessionId !== '' ? sessionId : undefined;
 }
 
 /**

@@ -2,7 +2,7 @@
  * One `session/update` as what this room needs of it. Read member by member, leniently: an update of an unknown kind,
  * or one whose needed member has another type, is skipped alone, and nothing is printed (the SDK would print it).
  */
-import { isMembers } from './frames.ts';
+import { isId, isMembers } from './frames.ts';
 import type { ConfigOption } from './ports.ts';
 import { readConfigOptions } from './session-settings.ts';
 
@@ -41,7 +41,7 @@ export function readUpdate(update: unknown): Update | undefined {
     // Some agents announce a call twice, some only with its update: the id says which call it is.
     case 'tool_call':
     case 'tool_call_update':
-      return typeof toolCallId === 'string' ? { type: 'tool', toolCallId, ...(typeof status === 'string' && { status }) } : undefined;
+      return isId(toolCallId) ? { type: 'tool', toolCallId, ...(typeof status === 'string' && { status }) } : undefined;
     case 'config_option_update': {
       const configOptions = readConfigOptions(update['configOptions']);
       return configOptions === undefined ? { type: 'other' } : { type: 'options', configOptions };

@@ -96,6 +96,14 @@ describe('requests of the agent', () => {
     expect(at.written).toEqual([]);
   });
 
+  it('an id that is longer than any is none, of a request or a session: what is remembered is small', () => {
+    const at = bench({ limits: { maxLineBytes: 10_000 } });
+    at.receive({ id: 'x'.repeat(1_025), method: 'fs/read_text_file', params: {} }, update('s'.repeat(1_025)));
+    at.receive({ id: 1, method: 'session/request_permission', params: { sessionId: 's'.repeat(1_025) } });
+    expect(at.told).toEqual(['frame -', 'frame -', 'permission 1 ']);
+    expect(at.written.map(({ id }) => id)).toEqual([1]);
+  });
+
   it('a permission request without usable params is decided all the same', () => {
     const at = bench();
     at.receive(

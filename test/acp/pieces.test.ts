@@ -11,6 +11,7 @@ import { redactorFor } from '../../src/acp/redaction.ts';
 import { newSessionParams, readSessionId, readStopReason } from '../../src/acp/session-request.ts';
 import { stderrTail } from '../../src/acp/stderr-tail.ts';
 import { readUpdate } from '../../src/acp/updates.ts';
+import type { Update } from '../../src/acp/updates.ts';
 import { milliseconds } from '../../src/model/index.ts';
 
 describe('an update', () => {
@@ -56,6 +57,11 @@ describe('an update', () => {
     [{ sessionUpdate: 'tool_call', toolCallId: 7 }],
   ])('is skipped: %j', (update) => {
     expect(readUpdate(update)).toBeUndefined();
+  });
+
+  it('of a tool call is skipped where its id is longer than any', () => {
+    const of = (length: number): Update | undefined => readUpdate({ sessionUpdate: 'tool_call', toolCallId: 'x'.repeat(length) });
+    expect([of(1_024)?.type, of(1_025)]).toEqual(['tool', undefined]);
   });
 });
 
