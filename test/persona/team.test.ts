@@ -2,14 +2,14 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { eventId, seconds } from '../../src/model/index.ts';
-import type { UnverifiedEvent } from '../../src/nostr/index.ts';
+import type { EventTemplate, UnverifiedEvent } from '../../src/nostr/index.ts';
 import {
   adoptTeam, asTeamId, CATALOG_MAX_BYTES, catalogMember, catalogTemplate, deleteAt, headAt, plainDefinition, projectionHash, publishAt, readCatalog, readTeam,
   readTeamEvent, readTeamRecord, readTeams, saveTeamInstructions, teamRecordAddress, teamsOf, writeCatalog, writeTeam, writeTeamRecord,
 } from '../../src/persona/index.ts';
 import type { Catalog, Definition, Team, TeamId, TeamRecord } from '../../src/persona/index.ts';
 import { agent, owner, stranger } from './people.ts';
-import { memoryRelay, ownerKey, ports } from './world.ts';
+import { memoryRelay, ownerKey, ports, signed } from './world.ts';
 
 function teamId(text: string): TeamId {
   return asTeamId(text) ?? expect.fail('no team id');
@@ -214,6 +214,28 @@ describe('what lies at an address', () => {
       expect(await act()).toMatchObject({ ok: true });
       expect(tags()).toBe(expected);
     }
+  });
+
+  it('is not written over what was not seen, also where that came while the signer took its time', async () => {
+    const relay = memoryRelay();
+    const one = ports(relay);
+    const first = await publishAt(one, address, make(false), 'none');
+    if (!first.ok) return expect.fail(first.code);
+    expect(await publishAt(one, address, make(true), 'none')).toEqual({ ok: false, code: 'unseen', detail: `head: expected none, found ${first.event.id}` });
+    const slow = { ...one, key: { ...one.key, sign: async (template: EventTemplate) => { await publishAt(one, address, make(true)); return one.key.sign(template); } } };
+    expect(await publishAt(slow, address, make(false), first.event.id)).toMatchObject({ ok: false, code: 'unseen' });
+    expect(headAt(address, relay.events())?.tags).toHaveLength(2);
+    expect(await publishAt(slow, address, make(false))).toMatchObject({ ok: true });
+  });
+
+  it('is not told as written where another one is in its place', async () => {
+    const rival = signed(make(true)(seconds(2_000_000_000)));
+    const relay = memoryRelay({ verdict: () => {
+      relay.put(rival);
+      return { publication: { status: 'accepted' }, stored: false };
+    } });
+    const outcome = await publishAt(ports(relay), address, make(false), 'none');
+    expect(outcome).toEqual({ ok: false, code: 'overtaken', detail: `event ${relay.published[0]?.id ?? ''} was sent, and ${rival.id}, written elsewhere, is in its place` });
   });
 
   it.each([

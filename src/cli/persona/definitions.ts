@@ -1,6 +1,6 @@
 /** The owner's definitions on the relay, and those that others show: found by slug or coordinate, published, deleted. */
 import { Failure } from '../../model/index.ts';
-import type { Pubkey } from '../../model/index.ts';
+import type { EventId, Pubkey } from '../../model/index.ts';
 import { parsePubkey } from '../../nostr/index.ts';
 import type { VerifiedEvent } from '../../nostr/index.ts';
 import {
@@ -82,7 +82,21 @@ export function warn(warnings: readonly SecretWarning[]): void {
   for (const { path, sort } of warnings) tell(`warning: ${safe(path)} looks like ${sort}, and will be plain text on the relay`);
 }
 
-export async function publishDefinition(personas: Personas, slug: string, { body, isShared }: { readonly body: string; readonly isShared: boolean }): Promise<VerifiedEvent> {
+export interface DefinitionToPublish {
+  readonly body: string;
+  readonly isShared: boolean;
+  /** The head that it was made from, or that there was none; undefined: over whichever is there. */
+  readonly seen: EventId | 'none' | undefined;
+  /** What can be done where another one is there. */
+  readonly hint?: string;
+}
+
+/** Rejects with `Failure('not_changed')` where another head is there than the one that was seen, or came at the same moment. */
+export async function publishDefinition(personas: Personas, slug: string, { body, isShared, seen, hint = '' }: DefinitionToPublish): Promise<VerifiedEvent> {
   const address = { kind: PERSONA_KIND.definition, author: personas.key.pubkey, d: slug };
-  return taken(await publishAt(personas, address, (createdAt) => definitionTemplate({ slug, body, isShared, createdAt }))).event;
+  const published = await publishAt(personas, address, (createdAt) => definitionTemplate({ slug, body, isShared, createdAt }), seen);
+  if (!published.ok && (published.code === 'unseen' || published.code === 'overtaken')) {
+    throw new Failure('not_changed', `nothing was saved: ${slug} was changed elsewhere meanwhile, and that was not seen${hint}`);
+  }
+  return taken(published).event;
 }

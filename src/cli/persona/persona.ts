@@ -183,9 +183,8 @@ async function publish(personas: Personas, { slug, before, definition, isShared 
   process.stderr.write(lines.map((line) => `${line}\n`).join(''));
   const who = isShared ? '; it is shared, so everybody reads it' : '';
   await confirm(`Save this as the persona ${slug}${who}?`, flags);
-  const now = flags.over === true ? before : await definitionAt(personas, slug);
-  if (now?.event.id !== before?.event.id) throw new Failure('not_changed', `nothing was saved: ${slug} was changed elsewhere meanwhile, and that was not seen; --over saves all the same`);
-  const event = await publishDefinition(personas, slug, { body, isShared });
+  const seen = flags.over === true ? undefined : before?.event.id ?? 'none';
+  const event = await publishDefinition(personas, slug, { body, isShared, seen, ...(before && { hint: '; --over saves all the same' }) });
   done({ status: 'saved', slug, event: event.id, shared: isShared }, `saved: ${slug}, event ${shortId(event.id)}; an agent that is made from it has it from its next start`, flags);
 }
 
@@ -224,8 +223,7 @@ async function share(personas: Personas, slug: string, isShared: boolean, flags:
   }
   await confirm(isShared ? `Share ${slug}?` : `Stop sharing ${slug}? Copies that others have made stay with them.`, flags);
   // The body is that of the head that was shown: published over another one, it would take that one's change back.
-  if ((await definitionAt(personas, slug))?.event.id !== before.id) throw new Failure('not_changed', `nothing was changed: ${slug} was changed elsewhere meanwhile, and that was not seen`);
-  const event = await publishDefinition(personas, slug, { body, isShared });
+  const event = await publishDefinition(personas, slug, { body, isShared, seen: before.id });
   done({ status: isShared ? 'shared' : 'unshared', slug, event: event.id, shared: isShared }, isShared ? `shared: ${PERSONA_KIND.definition}:${personas.key.pubkey}:${slug}` : `unshared: ${slug}`, flags);
 }
 

@@ -34,7 +34,7 @@ export async function adopt(personas: Personas, text: string, flags: PersonaFlag
   const made: string[] = [];
   try {
     for (const { slug, body } of bodies) {
-      await publishDefinition(personas, slug, { body, isShared: false });
+      await publishDefinition(personas, slug, { body, isShared: false, seen: 'none' });
       made.push(slug);
     }
     taken(await writeTeam(personas, { ...team, instructions: undefined }));

@@ -108,7 +108,7 @@ it('is not shared, and nothing is unshared, over what another device has changed
     expect(await box.skep('persona', 'edit', 'bee', '--model', model, '--yes')).toMatchObject({ code: 0 });
     asked.stdin.end('y\n');
     expect(await ended).toEqual([15, null]);
-    expect(said).toMatch(/nothing was changed: bee was changed elsewhere meanwhile, and that was not seen\n$/);
+    expect(said).toMatch(/nothing was saved: bee was changed elsewhere meanwhile, and that was not seen\n$/);
     const [head] = await box.stored(30_175);
     expect(JSON.parse(head?.content ?? '')).toMatchObject({ model });
     expect(head?.tags).toEqual(verb === 'share' ? [['d', 'bee']] : [['d', 'bee'], ['shared', 'true']]);
