@@ -45,8 +45,9 @@ function loopbackAddresses(hostname: string): readonly Address[] | undefined {
   return bare === '::1' ? [{ address: bare, family: 6 }] : undefined;
 }
 
-export function checkCredential(text: string): Refusal<'credential'> | undefined {
-  return CREDENTIAL.test(text) ? undefined : refuse('credential', 'credential: expected one token, without spaces or line breaks (RFC 6750)');
+/** A caller in JavaScript may give a variable that is not set: `undefined` would be taken for the token of that name. */
+export function checkCredential(text: unknown): Refusal<'credential'> | undefined {
+  return typeof text === 'string' && CREDENTIAL.test(text) ? undefined : refuse('credential', 'credential: expected one token, without spaces or line breaks (RFC 6750)');
 }
 
 function wrong(expected: string): Refusal<'endpoint'> {

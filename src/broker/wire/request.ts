@@ -156,7 +156,9 @@ export function writeRequest(draft: RequestDraft): RequestWriting {
 
 /** `writeRequest` for a caller whose action and arguments come from outside: a command line, a tool call. */
 export function writeUntypedRequest(draft: UntypedDraft): RequestWriting {
-  const id = requestIdField.read({ type: 'string', text: draft.requestId }, 'requestId');
+  const given = treeOf(draft.requestId, 'requestId');
+  if (!given.ok) return invalid(given);
+  const id = requestIdField.read(given.value, 'requestId');
   if (!id.ok) return invalid(id);
   const name = actionNamed(draft.action);
   if (name === undefined) return unknownAction(draft.action);

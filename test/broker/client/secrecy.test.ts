@@ -52,6 +52,11 @@ describe('a credential', () => {
     expect(opening).toThrow('credential: expected one token, without spaces or line breaks (RFC 6750)');
   });
 
+  it('is refused where a variable that should hold it is not set', () => {
+    const opening = (): unknown => clientOf('http://127.0.0.1:1', { credential: process.env['SKEP_NO_SUCH_NAME'] as string });
+    expect(opening).toThrow('credential: expected one token');
+  });
+
   it('stands in no object, result or text', async () => {
     const { url } = await endpoint(plain(503));
     const client = clientOf(url);

@@ -43,6 +43,8 @@ describe('a call', () => {
     });
     expect(await client.call('message.post', { ...POST, mentions: [] })).toMatchObject({ status: 'refused' });
     expect(await client.call('message.post', POST, { requestId: 'a b' })).toMatchObject({ status: 'refused' });
+    // What a caller in JavaScript may give: it would be sent as the number that it is.
+    expect(await client.call('message.post', POST, { requestId: 5 as never })).toMatchObject({ status: 'refused', code: 'invalid_request' });
     expect(await client.callUntyped('sign', {})).toMatchObject({ status: 'refused', code: 'unknown_action' });
     expect(received).toEqual([]);
   });
