@@ -9,7 +9,8 @@ import type { CallResult } from '../client.ts';
 import { readArgs } from '../broker/client/index.ts';
 import { Failure, unreachable } from '../model/index.ts';
 import { clientFromEnvironment } from './access.ts';
-import { print, safe } from './print.ts';
+import { write } from './output.ts';
+import { safe } from './print.ts';
 
 /** The largest request there is; more on stdin is no request. */
 const MAX_STDIN_BYTES = 524_288;
@@ -30,7 +31,8 @@ SKEP_BROKER_URL and SKEP_CREDENTIAL say where the broker is and who asks. The re
 
 Actions: ${ACTION_NAMES.join(', ')}
 
-Exit codes: 0 succeeded, 2 nothing was sent, 10 failed without effects, 11 may have had effects, 12 no verdict.
+Exit codes: 0 succeeded, 2 nothing was sent, 5 succeeded and the result could not be printed, 10 failed without effects,
+11 may have had effects, 12 no verdict.
 After 11 or 12, retry with the printed requestId; a new call could do it twice.`)
     .action(async (action: string, args: string, flags: CallFlags) => {
       const text = args === '-' ? await readStdin() : args;
@@ -42,21 +44,24 @@ async function call(action: string, text: string, { requestId }: CallFlags): Pro
   const client = clientFromEnvironment(process.env);
   try {
     const read = readArgs(action, text);
-    if (read.status === 'refused') return conclude(read);
+    if (read.status === 'refused') return await conclude(read);
     // An id is only given to retry, so a refusal must not be taken for the whole story.
     const again = requestId === undefined ? {} : { requestId, sentBefore: true };
-    conclude(await client.callUntyped(read.action, read.args, again));
+    await conclude(await client.callUntyped(read.action, read.args, again));
   } finally {
     client.close();
   }
 }
 
 /** Prints, and throws what becomes the line on stderr and the exit code. */
-function conclude(result: CallResult): void {
-  if (result.status !== 'refused') print(jsonOf(result));
+async function conclude(result: CallResult): Promise<void> {
+  const unprinted = result.status === 'refused' ? undefined : await printed(result);
   switch (result.status) {
-    case 'succeeded':
-      return;
+    case 'succeeded': {
+      if (unprinted === undefined) return;
+      const again = `--request-id ${safe(result.requestId)} with the same arguments tells its result again`;
+      throw new Failure(unprinted.code, `${unprinted.message}; the action succeeded: ${again}`, { cause: unprinted });
+    }
     case 'refused':
       throw new Failure('usage', `call: ${safe(result.detail)}`);
     case 'failed': {
@@ -74,6 +79,17 @@ function conclude(result: CallResult): void {
     }
     default:
       return unreachable(result);
+  }
+}
+
+/** Why it is not printed in full, or undefined. Whatever did not succeed is told on stderr and by the exit code, too. */
+async function printed(result: CallResult): Promise<Failure | undefined> {
+  try {
+    await write(`${jsonOf(result)}\n`);
+    return undefined;
+  } catch (error) {
+    if (error instanceof Failure) return error;
+    throw error;
   }
 }
 

@@ -1,7 +1,8 @@
 /** `skep call` as a program: what it prints, what it exits with, and what it never shows. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { describe, expect, it } from 'vitest';
+import { closeSync, existsSync, openSync } from 'node:fs';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { CREDENTIAL, endpoint, failedWith, plain, posted, reset, unknownOutcome, verdict } from '../broker/client/endpoint.ts';
 import type { Answer, Endpoint } from '../broker/client/endpoint.ts';
 import { bench } from '../broker/harness.ts';
@@ -42,6 +43,20 @@ describe('the exit code and the line of JSON', () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toMatch(/^\{"status":"succeeded".*"createdAt":1760000000\}\}\n$/);
     expect(JSON.parse(stdout)).toMatchObject({ status: 'succeeded', action: 'message.post', outcome: { kind: 9 } });
+  });
+
+  it.runIf(existsSync('/dev/full'))('a success that cannot be printed: that of the disk, and how to have it printed again', async () => {
+    const { url } = await answered(posted());
+    const full = openSync('/dev/full', 'w');
+    onTestFinished(() => { closeSync(full); });
+    const env = { PATH: process.env['PATH'], SKEP_BROKER_URL: url, SKEP_CREDENTIAL: CREDENTIAL };
+    const child = spawn(process.execPath, [LAUNCHER, 'call', 'message.post', ARGS, '--request-id', 'once'], { env, stdio: ['ignore', full, 'pipe'] });
+    let stderr = '';
+    child.stderr?.setEncoding('utf8').on('data', (chunk: string) => (stderr += chunk));
+    await once(child, 'close');
+    expect({ code: child.exitCode, stderr }).toEqual({
+      code: 5, stderr: expect.stringMatching(/^skep: stdout: ENOSPC.*; the action succeeded: --request-id once with the same arguments tells its result again\n$/),
+    });
   });
 
   it('failed: 10, and nothing was done', async () => {
@@ -106,6 +121,7 @@ describe('what cannot be sent is one line that names the member, and exit code 2
   it.each([
     [['message.sign', ARGS], /action: found message.sign, expected a known action/],
     [['message.post'], /args.channelId: found nothing/],
+    [['message.post', '\n'], /args: found no text, expected one JSON object/],
     [['message.post', '{'], /body: found/],
     [['message.post', '{}}'], /body: found/],
     [['message.post', '{},"args":{}'], /args: found the member twice/],

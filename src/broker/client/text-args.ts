@@ -11,6 +11,7 @@ export function readArgs(
   action: string,
   text: string,
 ): { readonly status: 'read'; readonly action: BrokerRequest['action']; readonly args: BrokerRequest['args'] } | Refused {
+  if (text.trim() === '') return { status: 'refused', code: 'invalid_request', detail: 'args: found no text, expected one JSON object' };
   // The text cannot close the object it is put into: what then follows `args` is a member nobody knows.
   const body = `{"type":"broker_request","protocolVersion":1,"requestId":"r","actionVersion":1,` +
     `"action":${JSON.stringify(action)},"args":${text}}`;
