@@ -15,7 +15,8 @@ import type { TeamId } from './team-id.ts';
 import { readTeamRecord, teamRecordFilter, teamRecordTemplate, writeTeamRecord } from './team-record.ts';
 import type { DeletedTeam, Team, TeamRecord } from './team-record.ts';
 
-export type BookRefusal = 'unavailable' | 'refused' | 'rejected' | 'team' | 'content' | 'deleted' | 'overtaken';
+/** `unseen`, `overtaken`: another device wrote the record, before or after. */
+export type BookRefusal = 'unavailable' | 'refused' | 'rejected' | 'team' | 'content' | 'deleted' | 'unseen' | 'overtaken';
 type Written = { readonly ok: true } | Refusal<BookRefusal>;
 
 /** Every record, deleted teams among them. */
@@ -42,21 +43,32 @@ export function teamsOf(records: readonly TeamRecord[], agent: Pubkey): readonly
 export async function readTeam(
   { key, relay }: ReadingPorts, id: TeamId,
 ): Promise<{ readonly ok: true; readonly record: TeamRecord | undefined; readonly head: VerifiedEvent | undefined } | Refusal<'unavailable' | 'content'>> {
-  const filter = teamRecordFilter(key.pubkey, id);
-  const { events, complete } = await relay.query([filter]);
+  const { head, complete } = await lookUp({ key, relay }, id);
   if (!complete) return refuse('unavailable', 'relay: expected an answer about a team');
-  const head = events.filter((one) => matchesFilter(filter, one)).sort(newestFirst)[0];
   if (head === undefined) return { ok: true, record: undefined, head };
   const read = await open(key, head);
   return read.ok ? { ok: true, record: read.record, head } : read;
 }
 
-/** A new record, or another one in place of what is there. A deleted team is never written over. */
-export async function writeTeam(ports: OwnerPorts, team: Team): Promise<Written> {
+/**
+ * A new record, or another one in place of what is there. A deleted team is never written over, nor anything but `before`
+ * where that is told: what `team` was made from.
+ */
+export async function writeTeam(ports: OwnerPorts, team: Team, before?: Team): Promise<Written> {
   const found = await readTeam(ports, team.id);
   if (!found.ok) return found;
   if (found.record?.status === 'deleted') return refuse('deleted', 'team: expected an id that no deleted team had');
-  return put(ports, team, found.head);
+  if (before !== undefined && JSON.stringify(found.record) !== JSON.stringify(before)) return UNSEEN;
+  return put(ports, team, found.head, () => unlessNewer(ports, team.id, found.head));
+}
+
+const UNSEEN = refuse('unseen', 'team: its record was written elsewhere meanwhile');
+
+/** Asked behind the signature, because a signer far away takes its time. */
+async function unlessNewer(ports: OwnerPorts, id: TeamId, head: VerifiedEvent | undefined): Promise<Written> {
+  const now = await lookUp(ports, id);
+  if (!now.complete) return refuse('unavailable', 'relay: expected an answer about a team');
+  return now.head?.id === head?.id ? { ok: true } : UNSEEN;
 }
 
 /**
@@ -66,7 +78,7 @@ export async function writeTeam(ports: OwnerPorts, team: Team): Promise<Written>
 export async function endTeam(ports: OwnerPorts, end: DeletedTeam): Promise<Written> {
   const found = await readTeam(ports, end.id);
   if (!found.ok && found.code === 'unavailable') return found;
-  const [record, head] = found.ok ? [found.record, found.head] : [undefined, await headOf(ports, end.id)];
+  const [record, head] = found.ok ? [found.record, found.head] : [undefined, (await lookUp(ports, end.id)).head];
   if (record?.status === 'deleted' && (record.versions === end.versions || record.versions === 'gone')) return { ok: true };
   return put(ports, end, head);
 }
@@ -80,9 +92,10 @@ export function teamGuard(ports: ReadingPorts, id: TeamId): TeamGuard {
   };
 }
 
-async function headOf({ key, relay }: OwnerPorts, id: TeamId): Promise<VerifiedEvent | undefined> {
+async function lookUp({ key, relay }: ReadingPorts, id: TeamId): Promise<{ readonly head: VerifiedEvent | undefined; readonly complete: boolean }> {
   const filter = teamRecordFilter(key.pubkey, id);
-  return (await relay.query([filter])).events.filter((one) => matchesFilter(filter, one)).sort(newestFirst)[0];
+  const { events, complete } = await relay.query([filter]);
+  return { head: events.filter((one) => matchesFilter(filter, one)).sort(newestFirst)[0], complete };
 }
 
 async function open(
@@ -93,7 +106,10 @@ async function open(
   return readTeamRecord(opened.plaintext, { owner: key.pubkey, address: identifierOf(event.tags) });
 }
 
-async function put(ports: OwnerPorts, record: TeamRecord, head: VerifiedEvent | undefined): Promise<Written> {
+/** `mayStill` is asked when it is signed: the end of a record is written over whatever came. */
+async function put(
+  ports: OwnerPorts, record: TeamRecord, head: VerifiedEvent | undefined, mayStill: () => Promise<Written> = async () => ({ ok: true }),
+): Promise<Written> {
   const written = writeTeamRecord(record);
   if (!written.ok) return written;
   const sealed = await ports.key.sealToSelf(written.body);
@@ -101,10 +117,12 @@ async function put(ports: OwnerPorts, record: TeamRecord, head: VerifiedEvent | 
   const createdAt = nextStamp(ports.nowSec(), head === undefined ? [] : [head]);
   const signed = await ports.key.sign(teamRecordTemplate(ports.key.pubkey, record.id, sealed.payload, createdAt));
   if (!signed.ok) return signed;
+  const may = await mayStill();
+  if (!may.ok) return may;
   const sent = await ports.relay.publish(signed.event);
   if (sent.status === 'rejected') return refuse('rejected', sent.reason);
   // An OK is a word, the head is a fact; and without an OK the head alone can tell.
-  const after = await headOf(ports, record.id);
+  const after = (await lookUp(ports, record.id)).head;
   if (after?.id === signed.event.id) return { ok: true };
   return sent.status === 'unknown' ? refuse('unavailable', sent.reason) : refuse('overtaken', 'team: its record was written elsewhere meanwhile');
 }

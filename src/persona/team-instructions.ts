@@ -18,6 +18,6 @@ export async function saveTeamInstructions(ports: OwnerPorts, id: TeamId, text: 
   const outcome = await saveVersion(ports, { subject: { type: 'team', team: id }, guard: teamGuard(ports, id), text, earlier: record?.instructions, seen });
   const isSeen = outcome.status === 'current' || outcome.status === 'superseded';
   // Where no version can hold the private text, it stays where it is: it holds no longer, but it is not lost.
-  if (record?.instructions !== undefined && isSeen && outcome.earlier !== 'unfit') await writeTeam(ports, { ...record, instructions: undefined });
+  if (record?.instructions !== undefined && isSeen && outcome.earlier !== 'unfit') await writeTeam(ports, { ...record, instructions: undefined }, record);
   return outcome;
 }

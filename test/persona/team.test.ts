@@ -4,10 +4,11 @@ import { describe, expect, it } from 'vitest';
 import { eventId, seconds } from '../../src/model/index.ts';
 import type { EventTemplate, UnverifiedEvent } from '../../src/nostr/index.ts';
 import {
-  adoptTeam, asTeamId, CATALOG_MAX_BYTES, catalogMember, catalogTemplate, deleteAt, headAt, plainDefinition, projectionHash, publishAt, readCatalog, readTeam,
+  adoptTeam, asTeamId, CATALOG_MAX_BYTES, catalogMember, catalogTemplate, deleteAt, deleteTeam, headAt, plainDefinition, projectionHash, publishAt, readCatalog, readTeam,
   readTeamEvent, readTeamRecord, readTeams, saveTeamInstructions, teamRecordAddress, teamsOf, writeCatalog, writeTeam, writeTeamRecord,
 } from '../../src/persona/index.ts';
-import type { Catalog, Definition, Team, TeamId, TeamRecord } from '../../src/persona/index.ts';
+import type { Catalog, Definition, OwnerPorts, Team, TeamId, TeamRecord } from '../../src/persona/index.ts';
+import { steadyClock } from '../../src/system/index.ts';
 import { agent, owner, stranger } from './people.ts';
 import { memoryRelay, ownerKey, ports, signed } from './world.ts';
 
@@ -83,6 +84,20 @@ describe('a team record', () => {
     ['unavailable', { isComplete: () => false }],
   ])('is not written where the relay does not show it: %s', async (code, faults) => {
     expect(await writeTeam(ports(memoryRelay(faults)), BEES)).toMatchObject({ ok: false, code });
+  });
+
+  it.each<[string, (ports: OwnerPorts) => Promise<unknown>, unknown]>([
+    ['another member', (one) => writeTeam(one, { ...BEES, agents: [agent, stranger] }), { agents: [agent, stranger] }],
+    ['its end', (one) => deleteTeam(one, BEES.id, { clock: steadyClock, signal: new AbortController().signal }), { status: 'deleted', versions: 'gone' }],
+  ])('is not written over what was not seen: %s, also while the signer takes its time', async (_, meanwhile, expected) => {
+    const relay = memoryRelay();
+    const one = ports(relay);
+    await writeTeam(one, BEES);
+    const slow = { ...one, key: { ...one.key, sign: async (template: EventTemplate) => { await meanwhile(one); return one.key.sign(template); } } };
+    expect(await writeTeam(slow, { ...BEES, name: 'Other' }, BEES)).toMatchObject({ ok: false, code: 'unseen' });
+    expect(await readTeam(one, BEES.id)).toMatchObject({ record: expected });
+    expect(await writeTeam(one, { ...BEES, name: 'Other' }, BEES)).toMatchObject({ ok: false });
+    expect(await readTeam(one, BEES.id)).toMatchObject({ record: expected });
   });
 
   it('that cannot be read is not taken for none', async () => {

@@ -173,9 +173,9 @@ async function change(personas: Personas, before: Team, next: Team, flags: EditF
 
 /** Not over what another device has written since `before` was read. */
 async function put(personas: Personas, before: Team, next: Team): Promise<void> {
-  const { record } = taken(await readTeam(personas, before.id));
-  if (JSON.stringify(record) !== JSON.stringify(before)) throw new Failure('not_changed', `nothing was saved: ${titleOf(before)} was changed elsewhere meanwhile`);
-  taken(await writeTeam(personas, next));
+  const written = await writeTeam(personas, next, before);
+  if (!written.ok && written.code === 'unseen') throw new Failure('not_changed', `nothing was saved: ${titleOf(before)} was changed elsewhere meanwhile`);
+  taken(written);
 }
 
 interface Binding {
