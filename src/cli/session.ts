@@ -11,6 +11,7 @@ import type { SessionRequest } from '../control/index.ts';
 import type { IssuedCredential } from '../broker/index.ts';
 import { systemClock } from '../system/index.ts';
 import { askedAs } from './agent-named.ts';
+import { write } from './output.ts';
 import { print, safe, tell } from './print.ts';
 import { sessionLines } from './session-lines.ts';
 
@@ -52,7 +53,7 @@ name a channel; --actions confines the others.`)
   common(session.command('rotate').description('another token for the same credential; the old one ends at once'))
     .argument('<id>', 'as issue and list show it')
     .action(async (id: string, flags: Flags) => {
-      tellIssued((await askRunning(flags, { v: 1, ask: 'session.rotate', id })).issued, flags);
+      await tellIssued((await askRunning(flags, { v: 1, ask: 'session.rotate', id })).issued, flags);
     });
   common(session.command('revoke').description('end a credential, also for what is under way'))
     .argument('<id>', 'as issue and list show it')
@@ -79,7 +80,7 @@ async function issue(flags: IssueFlags): Promise<void> {
     ...(expires === 'never' ? {} : { lifetimeMs: expires }),
     ...(label === undefined ? {} : { label }),
   });
-  tellIssued(answer.issued, flags);
+  await tellIssued(answer.issued, flags);
 }
 
 async function list(flags: Flags): Promise<void> {
@@ -93,14 +94,18 @@ function askRunning({ config, data }: Flags, request: SessionRequest): ReturnTyp
   return askSessions(socketPathOf(directory), request, ANSWER_MS);
 }
 
-function tellIssued(issued: IssuedCredential | undefined, { json = false }: Flags): void {
+/** A token that the disk did not take is lost: that is a failure. Its id is told before, but for `--json`. */
+async function tellIssued(issued: IssuedCredential | undefined, { json = false }: Flags): Promise<void> {
   if (issued === undefined) throw new TypeError('a credential was issued without a token');
-  if (json) return print(JSON.stringify(issued));
+  if (json) {
+    await write(`${JSON.stringify(issued)}\n`);
+    return;
+  }
   const { id, token, agent, endpoint, lasting, expiresAtMs } = issued;
   const end = expiresAtMs === undefined ? 'until it is revoked' : `until ${new Date(expiresAtMs).toISOString()}`;
-  print(token);
   tell(`credential ${safe(id)} acts as ${safe(agent)}, ${end}; its token is not shown again`);
   tell(`SKEP_BROKER_URL=${safe(endpoint)}${lasting ? '' : ' (another port after the next start: set broker.port in skep.yaml)'}`);
+  await write(`${token}\n`);
 }
 
 function commaList(text: string): readonly string[] {

@@ -1,10 +1,10 @@
 /** `skep session` against a running supervisor: a program of one's own gets in, is confined, and is put out again. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import { post, requestBytes, told } from '../broker/harness.ts';
 import { CERTIFICATE, KEY } from '../setup/certificate.ts';
 import { temporaryDirectory } from '../setup/temp.ts';
@@ -70,6 +70,18 @@ it('a credential acts, is listed, rotated and revoked', async () => {
   const data = join(directory, 'data');
   const stored = readdirSync(data).filter((name) => name.startsWith('skep.db')).map((name) => readFileSync(join(data, name), 'latin1')).join('');
   for (const secret of [token, next]) expect(stored + listed.stdout + JSON.stringify(sessions)).not.toContain(secret);
+});
+
+it.runIf(existsSync('/dev/full'))('a token that cannot be printed is no success, and its id is told, to rotate or revoke it', async () => {
+  const directory = await up();
+  const full = openSync('/dev/full', 'w');
+  onTestFinished(() => { closeSync(full); });
+  const child = spawn(process.execPath, [LAUNCHER, 'session', 'issue', '--agent', 'helper'], { cwd: directory, stdio: ['ignore', full, 'pipe'] });
+  const told = child.stderr === null ? '' : text(child.stderr);
+  await once(child, 'close');
+  expect({ code: child.exitCode, told: await told }).toEqual({
+    code: 5, told: expect.stringMatching(/^skep: credential [0-9a-f]{16} acts as helper, [^]*\nskep: stdout: ENOSPC/),
+  });
 });
 
 it('`skep call` takes it from the environment, and the endpoint of TLS with it', async () => {
