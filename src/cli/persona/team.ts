@@ -267,7 +267,10 @@ async function remove(personas: Personas, name: string, flags: SureFlags): Promi
   if (flags.json !== true) print(`deleted: team ${safe(id)}, and every version of its instructions`);
 }
 
-/** The owner has been asked, unless it goes on. A record that cannot be read keeps no team from being deleted: by its whole id. */
+/**
+ * The owner has been asked, unless it goes on, or what another client has saved since is to go. A record that cannot be
+ * read keeps no team from being deleted: by its whole id.
+ */
 async function toDelete(personas: Personas, name: string, flags: SureFlags): Promise<TeamId> {
   const book = await readTeams(personas);
   const id = asTeamId(name);
@@ -278,7 +281,7 @@ async function toDelete(personas: Personas, name: string, flags: SureFlags): Pro
     await confirm(`A team record cannot be read. Delete the team ${safe(id)} and every version of its instructions?`, flags);
     return id;
   }
-  const begun = taken(book).records.find((record) => record.status === 'deleted' && record.versions === 'left' && record.id === name);
+  const begun = taken(book).records.find((record) => record.status === 'deleted' && record.id === name);
   return begun === undefined ? agreed(personas, await teamNamed(personas, name), flags) : begun.id;
 }
 

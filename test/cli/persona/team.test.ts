@@ -120,6 +120,11 @@ it('a team is deleted with all it was told; a deletion that was killed half way 
   expect(await box.stored(44_300)).toEqual([]);
   expect(await box.skep('team', 'list')).toEqual({ code: 0, stderr: '', stdout: 'no teams yet; skep team new makes one\n' });
 
+  // A client that does not know the record saves for a team that is gone.
+  await client.publish(signed(versionTemplate({ type: 'team', team }, seal('v1:late'), later)));
+  expect(await box.skep('team', 'delete', half)).toMatchObject({ code: 0, stdout: expect.stringMatching(/^deleted: /) });
+  expect(await box.stored(44_300)).toEqual([]);
+
   // A record that cannot be read keeps its team from everything but the end.
   const broken = asTeamId('broken') ?? expect.fail('no id');
   await client.publish(signed(teamRecordTemplate(alice.pubkey, broken, seal('{}'), later)));
