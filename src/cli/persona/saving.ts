@@ -55,7 +55,7 @@ function tellOutcome(target: Target, outcome: SaveOutcome, text: string, { json 
     case 'superseded':
       throw new Failure('partly_done', `version ${shortId(id)} of ${title} is stored and in the history, and ${shortId(outcome.by)}, saved elsewhere, is current`);
     case 'stored':
-      throw new Failure('partly_done', `version ${shortId(id)} of ${title} is stored; whether it is current could not be read`);
+      throw new Failure('partly_done', `the relay took version ${shortId(id)} of ${title}; whether it is current could not be read`);
     default:
       throw new TypeError('an outcome that is none');
   }

@@ -37,7 +37,7 @@ it.each<[string, SaveOutcome, string, string, string | undefined]>([
   ['unfit', { ...CURRENT, earlier: 'unfit' }, 'saved: ', 'skep: the text of until now is not in the history: no version can hold it\n', undefined],
   ['over', { ...CURRENT, over: THEIRS ?? CURRENT.id }, 'saved: ', 'skep: version bbbbbbbb of agent bee, saved elsewhere at the same moment, was not seen and stands behind it', undefined],
   ['superseded', { ...CURRENT, status: 'superseded', by: THEIRS ?? CURRENT.id }, '', '', 'partly_done: version aaaaaaaa of agent bee is stored and in the history, and bbbbbbbb, saved elsewhere, is current'],
-  ['stored', { ...CURRENT, status: 'stored' }, '', '', 'partly_done: version aaaaaaaa of agent bee is stored; whether it is current could not be read'],
+  ['stored', { ...CURRENT, status: 'stored' }, '', '', 'partly_done: the relay took version aaaaaaaa of agent bee; whether it is current could not be read'],
   ['unknown', { status: 'unknown', event: SENT, detail: 'no OK' }, '', '', `unanswered: the relay gave no verdict on version ${SENT.id.slice(0, 8)} of agent bee: see skep instructions history; no OK`],
   ['unseen', { status: 'failed', refusal: refuse('unseen', 'version: expected none as the current one, found x') }, '', '', 'not_changed: nothing was saved: another version is current than the one that was seen; version: expected none as the current one, found x; look at it with skep instructions diff, or save over it with --over'],
   ['deleted', { status: 'failed', refusal: refuse('deleted', 'team: expected one that is not deleted') }, '', '', 'not_changed: team: expected one that is not deleted'],
