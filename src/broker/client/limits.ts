@@ -2,6 +2,8 @@
  * Every bound of the client (NIP-BA "Session and transport": clients bound body sizes, concurrent work, timeouts and
  * retries). Source: ours; the times stand against those of docs/broker.md.
  */
+import { refuse } from '../../model/index.ts';
+import type { Refusal } from '../../model/index.ts';
 import { RESULT_LIMITS } from '../wire/index.ts';
 
 export interface ClientLimits {
@@ -31,3 +33,13 @@ export const CLIENT_LIMITS: ClientLimits = {
   maxWaiting: 1_024,
   maxResponseBytes: RESULT_LIMITS.maxBytes,
 };
+
+/** A timer of Node's goes no further: beyond it one rings at once. */
+const MAX_LIMIT = 2_147_483_647;
+
+export function checkLimits(limits: ClientLimits): Refusal<'limits'> | undefined {
+  for (const [name, value] of Object.entries<unknown>({ ...limits })) {
+    if (typeof value !== 'number' || !(value >= 0 && value <= MAX_LIMIT)) return refuse('limits', `limits.${name}: expected a number from 0 to ${MAX_LIMIT}`);
+  }
+  return undefined;
+}

@@ -12,7 +12,7 @@ import { attempt } from './attempts.ts';
 import type { Frozen } from './attempts.ts';
 import { checkCredential, parseEndpoint } from './endpoint.ts';
 import { openWire } from './exchange.ts';
-import { CLIENT_LIMITS } from './limits.ts';
+import { checkLimits, CLIENT_LIMITS } from './limits.ts';
 import type { ClientLimits } from './limits.ts';
 import type {
   BrokerClient,
@@ -43,13 +43,13 @@ export interface ClientParts {
 
 const REQUEST_ID_BYTES = 16;
 
-/** Connects to nothing yet. Throws `Failure` `config` for an endpoint or credential that cannot be used. */
+/** Connects to nothing yet. Throws `Failure` `config` for an endpoint, a credential or a limit that cannot be used. */
 export function openClientOn({ clock, random }: ClientParts, options: ClientOptions): BrokerClient {
   const limits = { ...CLIENT_LIMITS, ...options.limits };
   const { credential, ca } = options;
   const parsed = parseEndpoint(options.endpoint);
   if (!parsed.ok) throw new Failure('config', parsed.detail);
-  const refused = checkCredential(credential);
+  const refused = checkCredential(credential) ?? checkLimits(limits);
   if (refused !== undefined) throw new Failure('config', refused.detail);
   const { maxConcurrent: maxConnections, maxResponseBytes } = limits;
   const { endpoint } = parsed;

@@ -160,8 +160,12 @@ export function writeUntypedRequest(draft: UntypedDraft): RequestWriting {
   if (!given.ok) return invalid(given);
   const id = requestIdField.read(given.value, 'requestId');
   if (!id.ok) return invalid(id);
-  const name = actionNamed(draft.action);
-  if (name === undefined) return unknownAction(draft.action);
+  const named = treeOf(draft.action, 'action');
+  if (!named.ok) return invalid(named);
+  const action = string.read(named.value, 'action');
+  if (!action.ok) return invalid(action);
+  const name = actionNamed(action.value);
+  if (name === undefined) return unknownAction(action.value);
   const tree = treeOf(draft.args);
   if (!tree.ok) return invalid(tree);
   const args = rulesOf(name).args.read(tree.value, 'args');

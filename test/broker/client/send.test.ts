@@ -45,8 +45,14 @@ describe('a call', () => {
     expect(await client.call('message.post', POST, { requestId: 'a b' })).toMatchObject({ status: 'refused' });
     // What a caller in JavaScript may give: it would be sent as the number that it is.
     expect(await client.call('message.post', POST, { requestId: 5 as never })).toMatchObject({ status: 'refused', code: 'invalid_request' });
+    expect(await client.callUntyped(5 as never, {})).toMatchObject({ status: 'refused', code: 'invalid_request' });
+    expect(await client.callUntyped(undefined as never, {})).toMatchObject({ status: 'refused', code: 'invalid_request' });
     expect(await client.callUntyped('sign', {})).toMatchObject({ status: 'refused', code: 'unknown_action' });
     expect(received).toEqual([]);
+  });
+
+  it.each([NaN, -1, Infinity, 2 ** 31, '5' as never, undefined as never])('takes no limit of %s: a call would reject, or never end', (attemptTimeoutMs) => {
+    expect(() => clientOf('http://127.0.0.1:1', { limits: { attemptTimeoutMs } })).toThrow(/^limits\.attemptTimeoutMs: expected a number from 0 to 2147483647$/);
   });
 
   it('gives each operation an id of its own', async () => {
