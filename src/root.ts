@@ -134,7 +134,7 @@ async function openRooms(
   broker.managed((change) => followManaged(change, supervisor, launch, config.graceMs));
   const restart = restarter({ config, broker, launch, supervisor, launches: rooms.launches });
   rooms.restart = restart;
-  return { relayUrl, snapshot, restart, close: ending.close, force: () => { supervisor.force(); }, closed: ending.closed };
+  return { relayUrl, snapshot, restart, close: ending.close, force: () => { supervisor.force(); broker.force(); }, closed: ending.closed };
 }
 
 /** What is open so far, as far as it is to be told. */

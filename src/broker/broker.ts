@@ -153,11 +153,15 @@ export async function openBroker(options: BrokerOptions): Promise<Broker> {
   }
 
   let closed: Promise<void> | undefined;
-  async function close(graceMs: number): Promise<void> {
+  const forced = new AbortController();
+  const closeAllOutgoing = (graceMs: number): Promise<unknown> => Promise.all([...members.values()].map((member) => closeOutgoing(member, graceMs)));
+  async function close(fullGraceMs: number): Promise<void> {
+    const graceMs = forced.signal.aborted ? 0 : fullGraceMs;
     const endMs = later(steadyClock.now(), graceMs);
     await hosts.close(graceMs);
-    const left = Math.max(0, endMs - steadyClock.now());
-    await Promise.all([...members.values()].map((member) => closeOutgoing(member, left)));
+    const left = forced.signal.aborted ? 0 : Math.max(0, endMs - steadyClock.now());
+    forced.signal.addEventListener('abort', () => { void closeAllOutgoing(0); }, { once: true });
+    await closeAllOutgoing(left);
     await managed.roster.close();
     sessions.closeAll();
     relaySelf.close();
@@ -185,6 +189,7 @@ export async function openBroker(options: BrokerOptions): Promise<Broker> {
     },
     managed: (consumer) => { managed.roster.follow(consumer); },
     close: closeOnce,
+    force: () => { forced.abort(); },
   };
 }
 

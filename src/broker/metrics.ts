@@ -11,7 +11,7 @@ import type { Upstream } from './upstream/index.ts';
 export interface Metrics {
   /** Returns at once and never throws. `at` is the end of the turn, the payload's own timestamp. */
   publish(plaintext: string, at: Milliseconds): void;
-  /** Takes nothing in any more; what waits is sent for `graceMs` at most, and then dropped. */
+  /** Takes nothing in any more; what waits is sent for `graceMs` at most, and then dropped. Twice cuts that short. */
   close(graceMs: number): Promise<void>;
 }
 
@@ -91,6 +91,7 @@ export function openMetrics(options: MetricsOptions): Metrics {
       void pursue(one);
     },
     async close(graceMs) {
+      if (closed) return drained?.();
       closed = true;
       if (waiting.size > 0) {
         await within(steadyClock, graceMs, new Promise<void>((resolve) => {

@@ -201,6 +201,8 @@ export interface Broker {
   managed(consumer: ManagedConsumer): void;
   /** Stops taking actions, lets those under way end within `graceMs`, closes sockets. Closing twice is closing once. */
   close(graceMs: number): Promise<void>;
+  /** Gives no more time to what is on its way to the relay, in a close that is under way and in one to come. */
+  force(): void;
 }
 
 /** Seconds a resumed subscription reaches back behind the newest event seen: authors' clocks differ. */

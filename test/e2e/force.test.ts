@@ -80,6 +80,17 @@ it.each([
   expect(existsSync(join(directory, 'gates', 'term'))).toBe(false);
 });
 
+it('a second signal waits for no telemetry: there are twenty seconds of it', async () => {
+  const { skep, directory } = await upWithDeafAgent([SPAWN, { think: { text: 'x', repeat: 2_000, chunks: 2_000 } }, { reply: 'done' }]);
+  await idle(directory);
+  skep.kill('SIGTERM');
+  await skep.says('stopping: no turn in flight');
+  const from = performance.now();
+  skep.kill('SIGINT');
+  expect((await skep.ended).code).toBe(130);
+  expect(performance.now() - from).toBeLessThan(8_000);
+}, 60_000);
+
 // Two graces of 3 s, and a busy machine.
 it('a single one asks first: the control', async () => {
   const { skep, directory, agent, tool } = await upWithDeafAgent([SPAWN, { reply: 'done' }]);

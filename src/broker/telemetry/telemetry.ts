@@ -25,7 +25,7 @@ export interface Telemetry {
   status(): TelemetryStatus;
   /** From here on one frame a second, which carries what waits of one channel. */
   pack(): void;
-  /** Takes nothing in any more; what waits is sent for `graceMs` at most, 1.5 s while the connection is away, and then dropped. */
+  /** Takes nothing in any more; what waits is sent for `graceMs` at most, 1.5 s while the connection is away, and then dropped. Twice cuts that short. */
   close(graceMs: number): Promise<void>;
 }
 
@@ -201,6 +201,7 @@ export function openTelemetry(options: TelemetryOptions): Telemetry {
       notBefore = later(steadyClock.now(), PACKED_PACE_MS);
     },
     async close(graceMs) {
+      if (closed) return drained?.();
       closed = true;
       // In the grace there is time for so many; those that tell how turns ended are among them.
       queue.shrink(Math.floor(graceMs / paceMs()) * (isPacking ? FRAMES_IN_PACK : 1));

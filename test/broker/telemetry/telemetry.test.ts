@@ -323,6 +323,16 @@ describe('the end', () => {
     expect(made.clock.alarms).toBe(0);
   });
 
+  it('is cut short by a second one', async () => {
+    const made = open();
+    made.telemetry.reserve(Array.from({ length: 100 }, () => frame('a'))).take();
+    const closing = made.telemetry.close(30_000);
+    await made.telemetry.close(0);
+    await closing;
+    expect(made.telemetry.status()).toMatchObject({ waiting: 0 });
+    expect(made.clock.alarms).toBe(0);
+  });
+
   it('waits for a connection that is away no longer than for one more look', async () => {
     const made = open({ ready: () => false });
     made.telemetry.reserve([frame('a')]).take();
