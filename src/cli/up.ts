@@ -8,7 +8,7 @@ import { Option } from 'commander';
 import { loadConfig } from '../config/index.ts';
 import type { Config } from '../config/index.ts';
 import { openLog } from '../log/index.ts';
-import { LOG_LEVELS } from '../model/index.ts';
+import { later, LOG_LEVELS } from '../model/index.ts';
 import type { LogLevel } from '../model/index.ts';
 import { toNpub } from '../nostr/index.ts';
 import type { Running } from '../root.ts';
@@ -69,8 +69,12 @@ interface Ending {
   readonly stop: () => void;
 }
 
+/** An end that takes no longer needs no more words. */
+const PATIENCE_MS = 2_000;
+
 function watchEnding({ graceMs }: Config): Ending {
   let running: Running | undefined;
+  let cancelWord = (): void => undefined;
   let asked = false;
   let closing: Promise<void> | undefined;
   let forcedBy: EndSignal | undefined;
@@ -82,12 +86,20 @@ function watchEnding({ graceMs }: Config): Ending {
   const stop = watchSignals({
     first: () => {
       asked = true;
+      const turns = running === undefined ? 0 : turnsOf(running);
       const early = 'stopping as soon as it has started; press again to end now';
-      tell(running === undefined ? early : promise(running, graceMs));
+      tell(running === undefined ? early : promise(turns, graceMs));
+      // Of turns it is told already how long they may take.
+      if (turns === 0) {
+        cancelWord = steadyClock.wake(later(steadyClock.now(), PATIENCE_MS), () => {
+          tell(`still stopping: up to ${ago(graceMs)} for agents to end, and for what is on its way to the relay; press again to end now`);
+        });
+      }
       close();
     },
     second: (signal) => {
       forcedBy = signal;
+      cancelWord();
       if (running === undefined) process.exit(exitCodeFor(signal));
       tell('ending now: turns in flight are cut short and come back at the next start; once more ends without waiting');
       running.force();
@@ -102,12 +114,18 @@ function watchEnding({ graceMs }: Config): Ending {
       await closing;
       return forcedBy === undefined ? 0 : exitCodeFor(forcedBy);
     },
-    stop,
+    stop: () => {
+      cancelWord();
+      stop();
+    },
   };
 }
 
-function promise(running: Running, graceMs: number): string {
-  const turns = running.snapshot().agents.reduce((sum, agent) => sum + agent.turns.length, 0);
+function turnsOf(running: Running): number {
+  return running.snapshot().agents.reduce((sum, agent) => sum + agent.turns.length, 0);
+}
+
+function promise(turns: number, graceMs: number): string {
   return turns === 0
     ? 'stopping: no turn in flight'
     : `stopping: up to ${ago(graceMs)} for ${plural(turns, 'turn')} in flight; press again to end now`;

@@ -85,6 +85,7 @@ it('a second signal waits for no telemetry: there are twenty seconds of it', asy
   await idle(directory);
   skep.kill('SIGTERM');
   await skep.says('stopping: no turn in flight');
+  await skep.says('still stopping: up to ');
   const from = performance.now();
   skep.kill('SIGINT');
   expect((await skep.ended).code).toBe(130);
