@@ -34,9 +34,10 @@ const MAX_ID = 1_024;
 export function readFrame(text: string): Frame {
   const value = parse(text);
   if (value === undefined) return NOT_JSON;
+  if (!isMembers(value)) return NOT_A_FRAME;
   // Each level has two brackets: most lines are too short to be looked through.
   if (text.length > MAX_DEPTH * 2 && isDeep(value)) return TOO_DEEP;
-  if (!isMembers(value) || value['jsonrpc'] !== '2.0') return NOT_A_FRAME;
+  if (value['jsonrpc'] !== '2.0') return NOT_A_FRAME;
   const { id, method } = value;
   if (typeof method === 'string') {
     if (!Object.hasOwn(value, 'id')) return { type: 'notification', method, params: value['params'] };
@@ -63,13 +64,17 @@ function isRpcId(value: unknown): value is RpcId {
   return typeof value === 'number' && Math.abs(value) <= Number.MAX_SAFE_INTEGER;
 }
 
-/** Level by level, because a walk that calls itself is what this is there to prevent. */
-function isDeep(value: unknown): boolean {
-  let level: readonly unknown[] = [value];
+/** Level by level, because a walk that calls itself is what this is there to prevent. A list is not copied: it may be the line. */
+function isDeep(value: object): boolean {
+  let level: readonly object[] = [value];
   for (let depth = 1; level.length > 0; depth += 1) {
     if (depth > MAX_DEPTH) return true;
-    level = level.flatMap((one): readonly unknown[] => (typeof one === 'object' && one !== null ? Object.values(one) : []))
-      .filter((one) => typeof one === 'object' && one !== null);
+    const below: object[] = [];
+    for (const one of level) {
+      const members: readonly unknown[] = Array.isArray(one) ? one : Object.values(one);
+      for (const member of members) if (typeof member === 'object' && member !== null) below.push(member);
+    }
+    level = below;
   }
   return false;
 }
