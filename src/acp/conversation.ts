@@ -20,10 +20,10 @@ import type { OpenTurn } from './hearing.ts';
 import type { AcpLimits } from './limits.ts';
 import { SessionOpening } from './opening.ts';
 import { outputCounter } from './output.ts';
+import type { OpenPermissionDesk, PermissionDesk, PermissionReply, PermissionRequest, PoisonCause, RequestTurn } from './permission-ports.ts';
 import type {
-  LineTap, OpenPermissionDesk, PermissionDesk, PermissionReply, PermissionRequest, PoisonCause, ProcessEnd,
-  PromptOutcome, PromptRequest, ReopenRequest, RequestTurn, SessionRefused, SessionRequest, SessionSettings,
-  SessionStarted, SettingChange, SteerOutcome, StdioMcpServer,
+  LineTap, ProcessEnd, PromptOutcome, PromptRequest, ReopenRequest, SessionRefused, SessionRequest, SessionSettings, SessionStarted, SettingChange,
+  SteerOutcome, StdioMcpServer,
 } from './ports.ts';
 import type { Redactor } from './redaction.ts';
 import { SessionBook } from './session-book.ts';

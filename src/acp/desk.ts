@@ -3,7 +3,7 @@
  * answers nothing twice.
  */
 import type { Log } from '../model/index.ts';
-import type { PermissionAnswer, PermissionDesk, PermissionReply } from './ports.ts';
+import type { PermissionAnswer, PermissionDesk, PermissionReply } from './permission-ports.ts';
 
 const CANCELLED: PermissionAnswer = { outcome: 'cancelled' };
 

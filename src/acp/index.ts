@@ -21,8 +21,9 @@ export { currentOf, routeTo } from './session-settings.ts';
 export { ENV_PROCESS } from './mark.ts';
 export { ENV_CREDENTIAL, ENV_ENDPOINT } from './ports.ts';
 export type {
-  AgentProcess, IncomingRequest, LaunchPlan, LineAbout, LineTap, ModelTrouble, OpenPermissionDesk, PermissionAnswer, PermissionDesk, PermissionDoors,
-  PermissionReply, PermissionRequest, PoisonCause, ProcessEnd, PromptOutcome, PromptRequest, RefusedSetting, ReopenRequest,
-  RequestTurn, SessionRefused, SessionRequest, SessionSettings, SessionStarted, SettingChange, SettingName, SteerOutcome, StdioMcpServer, StopReason,
-  TurnOutput, WishedSettings,
+  IncomingRequest, OpenPermissionDesk, PermissionAnswer, PermissionDesk, PermissionDoors, PermissionReply, PermissionRequest, PoisonCause, RequestTurn,
+} from './permission-ports.ts';
+export type {
+  AgentProcess, LaunchPlan, LineAbout, LineTap, ModelTrouble, ProcessEnd, PromptOutcome, PromptRequest, RefusedSetting, ReopenRequest, SessionRefused,
+  SessionRequest, SessionSettings, SessionStarted, SettingChange, SettingName, SteerOutcome, StdioMcpServer, StopReason, TurnOutput, WishedSettings,
 } from './ports.ts';

@@ -14,7 +14,8 @@ import { recordProcess } from './leftovers.ts';
 import { markOf } from './mark.ts';
 import { DEFAULT_LIMITS } from './limits.ts';
 import type { AcpLimits } from './limits.ts';
-import type { AgentProcess, LaunchPlan, LineTap, OpenPermissionDesk, ProcessEnd } from './ports.ts';
+import type { OpenPermissionDesk } from './permission-ports.ts';
+import type { AgentProcess, LaunchPlan, LineTap, ProcessEnd } from './ports.ts';
 import { agentProcess, attach, STOPPED } from './running.ts';
 import type { Running } from './running.ts';
 

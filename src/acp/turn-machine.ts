@@ -17,7 +17,8 @@
 import { later, unreachable } from '../model/index.ts';
 import type { Milliseconds } from '../model/index.ts';
 import type { AcpLimits } from './limits.ts';
-import type { ModelTrouble, PoisonCause, ProcessEnd, PromptOutcome, StopReason } from './ports.ts';
+import type { PoisonCause } from './permission-ports.ts';
+import type { ModelTrouble, ProcessEnd, PromptOutcome, StopReason } from './ports.ts';
 
 /** How a prompt ended, before what was seen of it is added. */
 export type TurnEnd = PromptOutcome extends infer Outcome

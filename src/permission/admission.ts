@@ -5,7 +5,7 @@
  * The order is Buzz's. All is decided before the challenge is emitted, so that a request has one nonce and one challenge:
  * also where its card cannot be built. NIP-AO "D7-final admission", "D5 two-action contract", "D6 frozen sentinel".
  */
-import type { PermissionAnswer } from '../acp/ports.ts';
+import type { PermissionAnswer } from '../acp/permission-ports.ts';
 import { buildCard } from '../cards/index.ts';
 import type { CardFacts } from '../cards/index.ts';
 import { later, seconds } from '../model/index.ts';

@@ -2,7 +2,7 @@
  * How a permission request can end: the answer, its reason word, what becomes of the card, and the frames that say so.
  * NIP-AO "Authorization Envelope" (the reason words), "RESOLVED edit".
  */
-import type { PermissionAnswer } from '../acp/ports.ts';
+import type { PermissionAnswer } from '../acp/permission-ports.ts';
 import type { CardResolution } from '../cards/index.ts';
 import { later } from '../model/index.ts';
 import type { Milliseconds } from '../model/index.ts';

@@ -1,5 +1,5 @@
 /** The desk of a process that nobody watches, under a policy that needs no owner: every request is answered where it comes in. */
-import type { OpenPermissionDesk } from '../acp/ports.ts';
+import type { OpenPermissionDesk } from '../acp/permission-ports.ts';
 import { CANCELLED, decidePermission } from './policy.ts';
 import type { SynchronousPolicy } from './policy.ts';
 

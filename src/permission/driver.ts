@@ -5,7 +5,7 @@
  * in: requests and ends of turns from `src/acp`, decisions, the fate of cards. out: one answer for each request, frames
  * for the owner, cards. Deadlines go by the steady clock, `expiresAt` by that of stamps. NIP-AO "One-write / one-observe".
  */
-import type { IncomingRequest, PermissionDesk, PermissionDoors, PermissionReply } from '../acp/ports.ts';
+import type { IncomingRequest, PermissionDesk, PermissionDoors, PermissionReply } from '../acp/permission-ports.ts';
 import type { AgentLink, ObserverFrame } from '../broker/ports.ts';
 import { secondsOf, unreachable } from '../model/index.ts';
 import type { ChannelId, Clock, EventId, Milliseconds, Pubkey, Random } from '../model/index.ts';

@@ -2,7 +2,7 @@
  * What the permission machine knows of one request, what it is told and what it asks for: its entries, inputs and
  * commands. The rules are in machine.ts and admission.ts.
  */
-import type { PermissionAnswer, PermissionRequest } from '../acp/ports.ts';
+import type { PermissionAnswer, PermissionRequest } from '../acp/permission-ports.ts';
 import type { CardFacts, CardResolution } from '../cards/index.ts';
 import { unreachable } from '../model/index.ts';
 import type { ChannelId, EventId, Milliseconds, Pubkey, Seconds } from '../model/index.ts';

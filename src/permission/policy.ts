@@ -5,7 +5,7 @@
  * Choices are made by an option's `kind`, never by its id, name or position. What grants for good (`allow_always`) is
  * never chosen.
  */
-import type { PermissionAnswer } from '../acp/ports.ts';
+import type { PermissionAnswer } from '../acp/permission-ports.ts';
 import { excerpt, refuse, unreachable } from '../model/index.ts';
 import type { Refusal } from '../model/index.ts';
 
