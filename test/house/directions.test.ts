@@ -42,7 +42,7 @@ const MAY_OPEN: Readonly<Record<string, readonly string[]>> = {
 const LEAVES = ['src/cli', 'src/buzz-server.ts', 'src/client.ts', 'src/root.ts', 'src/launch.ts', 'src/relay-key.ts', 'src/owner-key.ts', 'src/launch-order.ts', 'src/launch-owned.ts', 'src/restart.ts'];
 
 /** Doors of a room that are files of their own: types a room below may name without opening the room, parts for few. */
-const SIDE_DOORS: ReadonlySet<string> = new Set(['src/broker/ports.ts', 'src/acp/ports.ts', 'compiler/reading.ts']);
+const SIDE_DOORS: ReadonlySet<string> = new Set(['src/broker/ports.ts', 'src/acp/ports.ts', 'src/acp/permission-ports.ts', 'compiler/reading.ts']);
 
 const files = sourceFiles('compiler', 'adapters', 'src');
 const between: readonly Import[] = files
