@@ -3,6 +3,7 @@
  * Order of opening: what can refuse without a trace comes first, sockets last. Order of closing: the host drains, then
  * the connections end, which settles everything that waits.
  */
+import { once } from 'node:events';
 import { Failure, later, shortId, within } from '../model/index.ts';
 import type { Clock, Log, Pubkey, Random } from '../model/index.ts';
 import type { Store } from '../store/index.ts';
@@ -158,10 +159,12 @@ export async function openBroker(options: BrokerOptions): Promise<Broker> {
   async function close(fullGraceMs: number): Promise<void> {
     const graceMs = forced.signal.aborted ? 0 : fullGraceMs;
     const endMs = later(steadyClock.now(), graceMs);
+    const isForced = once(forced.signal, 'abort');
+    void isForced.then(() => hosts.close(0));
     await hosts.close(graceMs);
     const left = forced.signal.aborted ? 0 : Math.max(0, endMs - steadyClock.now());
-    forced.signal.addEventListener('abort', () => { void closeAllOutgoing(0); }, { once: true });
-    await closeAllOutgoing(left);
+    // What is still on its way behind a force settles when the connections end.
+    await Promise.race([closeAllOutgoing(left), isForced.then(() => { void closeAllOutgoing(0); })]);
     await managed.roster.close();
     sessions.closeAll();
     relaySelf.close();

@@ -18,7 +18,7 @@ import { openRoutes } from './routes.ts';
 export interface Host {
   /** `http://127.0.0.1:<port>`, or `https` and the address it was told. */
   readonly endpoint: string;
-  /** Takes no more requests, lets those under way end within `graceMs`, then cuts them off. Twice is once. */
+  /** Takes no more requests, lets those under way end within `graceMs`, then cuts them off. Twice cuts them off at once. */
   close(graceMs: number): Promise<void>;
 }
 
@@ -109,16 +109,18 @@ function closer(server: Server, after: HostOptions['after']): Host['close'] {
     sockets.add(socket);
     socket.on('close', () => sockets.delete(socket));
   });
+  const cut = (): void => {
+    server.closeAllConnections();
+    for (const socket of sockets) socket.destroy();
+  };
   let closed: Promise<void> | undefined;
   return (graceMs) => {
+    if (closed !== undefined) cut();
     closed ??= (async () => {
       const ended = once(server, 'close');
       server.close();
       server.closeIdleConnections();
-      const cancel = after(graceMs, () => {
-        server.closeAllConnections();
-        for (const socket of sockets) socket.destroy();
-      });
+      const cancel = after(graceMs, cut);
       await ended;
       cancel();
     })();

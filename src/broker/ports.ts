@@ -201,7 +201,7 @@ export interface Broker {
   managed(consumer: ManagedConsumer): void;
   /** Stops taking actions, lets those under way end within `graceMs`, closes sockets. Closing twice is closing once. */
   close(graceMs: number): Promise<void>;
-  /** Gives no more time to what is on its way to the relay, in a close that is under way and in one to come. */
+  /** Gives no more time to actions under way and to what is on its way to the relay, in a close that is under way and in one to come. */
   force(): void;
 }
 

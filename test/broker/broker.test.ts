@@ -1,6 +1,7 @@
 /** The broker as the supervisor holds it: skep's own messages, what a turn has published, its start after a crash. */
 import { describe, expect, it } from 'vitest';
 import type { OwnMessage, TurnBinding } from '../../src/broker/index.ts';
+import { seconds } from '../../src/model/index.ts';
 import type { Tag } from '../../src/nostr/index.ts';
 import { sql } from '../../src/store/index.ts';
 import { bench, end, identity, post, requestBytes, told } from './harness.ts';
@@ -275,6 +276,37 @@ describe('the link', () => {
     await Promise.all([end(broker, clock), end(broker, clock)]);
     expect(relay.closed).toBe(true);
     expect(clock.alarms).toBe(0);
+  });
+});
+
+describe('a forced end', () => {
+  it('waits for no request under way, though the clock stands still', async () => {
+    const { broker, link, relay } = await bench();
+    relay.answers.push('hold');
+    const cut = expect(post(broker.endpoint, link.openSession().token, requestBytes('r-1'))).rejects.toThrow();
+    await relay.sends(1);
+    const closing = broker.close(60_000);
+    broker.force();
+    await Promise.all([closing, cut]);
+    expect(relay.closed).toBe(true);
+  });
+
+  it('waits for no word of the relay on what is on its way, though the clock stands still', async () => {
+    const { broker, link, relay, clock } = await bench();
+    relay.answers.push('accept', 'hold', 'hold', 'hold');
+    const options = [{ optionId: 'yes', label: 'Allow' }, { optionId: 'no', label: 'Deny' }] as const;
+    const card = { requestNonce: 'n', sessionId: 's', turnId: 't', expiresAt: seconds(1_800_000_000), description: 'Run a command', options };
+    await link.cards.post({ card, channelId: CHANNEL }, 9_000);
+    link.presence('online');
+    link.cards.resolve('n', { outcome: 'cancelled', chosenOptionId: null });
+    await relay.sends(3);
+    const closing = broker.close(60_000);
+    // Its goodbye.
+    await relay.sends(4);
+    broker.force();
+    await closing;
+    expect(relay.closed).toBe(true);
+    await expect.poll(() => clock.alarms).toBe(0);
   });
 });
 
