@@ -29,7 +29,7 @@ export type {
   VerifiedPage,
 } from './broker/client/index.ts';
 
-/** Connects to nothing yet. Throws an error with `code: 'config'` for an endpoint or credential that cannot be used. */
+/** Connects to nothing yet. Throws an error with `code: 'config'` for an endpoint, a credential or a limit that cannot be used. */
 export function openClient(options: ClientOptions): BrokerClient {
   return openClientOn({ clock: steadyClock, random: systemRandom }, options);
 }

@@ -39,7 +39,9 @@ const MAX_LIMIT = 2_147_483_647;
 
 export function checkLimits(limits: ClientLimits): Refusal<'limits'> | undefined {
   for (const [name, value] of Object.entries<unknown>({ ...limits })) {
-    if (typeof value !== 'number' || !(value >= 0 && value <= MAX_LIMIT)) return refuse('limits', `limits.${name}: expected a number from 0 to ${MAX_LIMIT}`);
+    // With no call at once each of them would wait for ever.
+    const least = name === 'maxConcurrent' ? 1 : 0;
+    if (typeof value !== 'number' || !(value >= least && value <= MAX_LIMIT)) return refuse('limits', `limits.${name}: expected a number from ${least} to ${MAX_LIMIT}`);
   }
   return undefined;
 }

@@ -55,6 +55,10 @@ describe('a call', () => {
     expect(() => clientOf('http://127.0.0.1:1', { limits: { attemptTimeoutMs } })).toThrow(/^limits\.attemptTimeoutMs: expected a number from 0 to 2147483647$/);
   });
 
+  it('takes no limit of no calls at once: none would ever end', () => {
+    expect(() => clientOf('http://127.0.0.1:1', { limits: { maxConcurrent: 0 } })).toThrow(/^limits\.maxConcurrent: expected a number from 1 to 2147483647$/);
+  });
+
   it('gives each operation an id of its own', async () => {
     const { url, received } = await endpoint(posted());
     const client = clientOf(url);
