@@ -1,9 +1,9 @@
 /** What a team is to others (kind 30178): made from what holds now, compared with it later, read from another owner. */
 import { Failure } from '../../model/index.ts';
-import type { Pubkey } from '../../model/index.ts';
+import type { EventId, Pubkey } from '../../model/index.ts';
 import type { VerifiedEvent } from '../../nostr/index.ts';
-import { addressFilter, catalogMember, headAt, PERSONA_KIND, readCatalog, slugFrom, writeCatalog } from '../../persona/index.ts';
-import type { Catalog, CatalogReading, Team } from '../../persona/index.ts';
+import { addressFilter, catalogMember, catalogTemplate, headAt, PERSONA_KIND, publishAt, readCatalog, slugFrom, writeCatalog } from '../../persona/index.ts';
+import type { Catalog, CatalogReading, Team, TeamId } from '../../persona/index.ts';
 import { safe } from '../print.ts';
 import { definitionAt, warn } from './definitions.ts';
 import type { Found } from './definitions.ts';
@@ -24,6 +24,23 @@ export async function shareAt({ relay }: Personas, author: Pubkey, id: string): 
   if (!complete) throw new Failure('relay', 'relay: expected an answer about a shared team');
   const event = headAt(address, events);
   return event === undefined ? undefined : { event, reading: readCatalog(event) };
+}
+
+export interface ShareToPublish {
+  readonly body: string;
+  readonly isShared: boolean;
+  /** What lay at the coordinate when it was made, or that nothing did. */
+  readonly seen: EventId | 'none';
+}
+
+/** Rejects with `Failure('not_changed')` where another share is there than the one that was seen, or came at the same moment. */
+export async function publishShare(personas: Personas, id: TeamId, { body, isShared, seen }: ShareToPublish): Promise<VerifiedEvent> {
+  const address = { kind: PERSONA_KIND.teamCatalog, author: personas.key.pubkey, d: id };
+  const published = await publishAt(personas, address, (createdAt) => catalogTemplate({ id, body, isShared, createdAt }), seen);
+  if (!published.ok && (published.code === 'unseen' || published.code === 'overtaken')) {
+    throw new Failure('not_changed', `nothing was changed: team ${safe(id)} was shared, or unshared, elsewhere meanwhile`);
+  }
+  return taken(published).event;
 }
 
 export interface ShareDraft {

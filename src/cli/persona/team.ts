@@ -6,7 +6,7 @@ import type { Command } from 'commander';
 import { launchOrder } from '../../launch-order.ts';
 import { Failure } from '../../model/index.ts';
 import {
-  asTeamId, catalogTemplate, deleteAt, deleteTeam, newTeamId, PERSONA_KIND, planLaunch, publishAt, readTeam, readTeams, saveTeamInstructions, textFault, writeTeam,
+  asTeamId, deleteAt, deleteTeam, newTeamId, PERSONA_KIND, planLaunch, readTeam, readTeams, saveTeamInstructions, textFault, writeTeam,
 } from '../../persona/index.ts';
 import type { Team, TeamId, TeamRecord } from '../../persona/index.ts';
 import { systemRandom } from '../../system/index.ts';
@@ -25,7 +25,7 @@ import { agentNamed, targetOf, teamNamed } from './subject.ts';
 import type { NamedAgent } from './subject.ts';
 import { adopt } from './team-adopting.ts';
 import { readTeamText, teamText } from './team-file.ts';
-import { draftShare, shareAt } from './team-sharing.ts';
+import { draftShare, publishShare, shareAt } from './team-sharing.ts';
 import { teamFacts, teamLines } from './team-view.ts';
 import { diffLines } from './text-diff.ts';
 
@@ -171,10 +171,10 @@ async function change(personas: Personas, before: Team, next: Team, flags: EditF
   done({ status: 'saved', id: next.id, name: next.name }, `saved: ${titleOf(next)}`, flags);
 }
 
-/** Not over what another device has written since `before` was read. */
+/** Not over what another device has written since `before` was read; and what it writes at the same moment takes the place of ours. */
 async function put(personas: Personas, before: Team, next: Team): Promise<void> {
   const written = await writeTeam(personas, next, before);
-  if (!written.ok && written.code === 'unseen') throw new Failure('not_changed', `nothing was saved: ${titleOf(before)} was changed elsewhere meanwhile`);
+  if (!written.ok && (written.code === 'unseen' || written.code === 'overtaken')) throw new Failure('not_changed', `nothing was saved: ${titleOf(before)} was changed elsewhere meanwhile`);
   taken(written);
 }
 
@@ -223,6 +223,7 @@ async function tellLaunch(personas: Personas, { pubkey, name }: NamedAgent): Pro
 async function share(personas: Personas, name: string, flags: SureFlags): Promise<void> {
   const team = await teamNamed(personas, name);
   const standing = await (await targetOf(personas, 'team', team.id)).standing();
+  const seen = (await shareAt(personas, personas.key.pubkey, team.id))?.event.id ?? 'none';
   const { body, instructions, members, left: others } = await draftShare(personas, team, standing);
   const nameOf = namesOf(personas);
   const lines = [
@@ -234,7 +235,7 @@ async function share(personas: Personas, name: string, flags: SureFlags): Promis
   ];
   process.stderr.write(lines.map((line) => `${line}\n`).join(''));
   await confirm('Share it?', flags);
-  const event = taken(await publishAt(personas, addressOf(personas, team.id), (createdAt) => catalogTemplate({ id: team.id, body, isShared: true, createdAt }))).event;
+  const event = await publishShare(personas, team.id, { body, isShared: true, seen });
   const coordinate = `${PERSONA_KIND.teamCatalog}:${personas.key.pubkey}:${team.id}`;
   done({ status: 'shared', id: team.id, name: team.name, event: event.id, coordinate, members: members.map(({ slug }) => slug) }, `shared: ${coordinate}`, flags);
 }
@@ -247,19 +248,15 @@ async function unshare(personas: Personas, name: string, flags: SureFlags): Prom
     return;
   }
   await confirm(`Stop sharing ${titleOf(team)}? Copies that others have made stay with them.`, flags);
-  const { content: body } = found.event;
-  const event = taken(await publishAt(personas, addressOf(personas, team.id), (createdAt) => catalogTemplate({ id: team.id, body, isShared: false, createdAt }))).event;
+  const { content: body, id: seen } = found.event;
+  const event = await publishShare(personas, team.id, { body, isShared: false, seen });
   done({ status: 'unshared', id: team.id, name: team.name, event: event.id }, `unshared: ${titleOf(team)}`, flags);
-}
-
-function addressOf({ key }: Personas, id: TeamId): { readonly kind: number; readonly author: typeof key.pubkey; readonly d: string } {
-  return { kind: PERSONA_KIND.teamCatalog, author: key.pubkey, d: id };
 }
 
 /** Also one whose deletion has begun: the same command goes on. */
 async function remove(personas: Personas, name: string, flags: SureFlags): Promise<void> {
   const id = await toDelete(personas, name, flags);
-  if (await shareAt(personas, personas.key.pubkey, id) !== undefined) taken(await deleteAt(personas, addressOf(personas, id)));
+  if (await shareAt(personas, personas.key.pubkey, id) !== undefined) taken(await deleteAt(personas, { kind: PERSONA_KIND.teamCatalog, author: personas.key.pubkey, d: id }));
   const deletion = await patiently((patience) => deleteTeam(personas, id, patience));
   if (deletion.status === 'failed') throw failureOf(deletion.refusal);
   if (flags.json === true) print(jsonLine({ status: deletion.status, id }));

@@ -1,6 +1,4 @@
 /** `skep instructions` as a program against the relay in the box: saving, its refusals, the way back, the end of a history. */
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
@@ -10,8 +8,7 @@ import { definitionTemplate, instanceTemplate, plainDefinition, versionTemplate,
 import { TestRelay } from '../../broker/upstream/relay.ts';
 import { alice, bob, Client } from '../../relay/harness.ts';
 import { seal, signed } from '../../persona/world.ts';
-import { LAUNCHER } from '../skep.ts';
-import { openBox } from './box.ts';
+import { askedIn, openBox } from './box.ts';
 import type { Box } from './box.ts';
 
 const AGENT = ['agent', bob.pubkey] as const;
@@ -123,14 +120,10 @@ it('an editor that fails, or changes nothing, saves nothing and leaves no file',
   expect(declined).toMatchObject({ code: 15, stdout: '' });
   expect(files()).toEqual([]);
   // Ctrl-C at the question.
-  const asked = spawn(process.execPath, [LAUNCHER, 'instructions', 'edit', ...AGENT, '--relay', box.relay.url, '--key', 'owner.key'], { cwd: box.directory, env: { ...process.env, ...changing } });
-  const ended = once(asked, 'close');
-  let said = '';
-  asked.stderr.on('data', (chunk: Buffer) => { said += chunk.toString(); });
-  await expect.poll(() => said, { timeout: 60_000 }).toContain('[y/N]');
+  const asked = await askedIn(box.directory, ['instructions', 'edit', ...AGENT, '--relay', box.relay.url, '--key', 'owner.key'], changing);
   expect(files()).toHaveLength(1);
-  asked.kill('SIGINT');
-  expect(await ended).toEqual([130, null]);
+  asked.child.kill('SIGINT');
+  expect(await asked.ended).toEqual([130, null]);
   expect(files()).toEqual([]);
   expect(await box.stored(44_300)).toEqual([]);
 }, PATIENCE_MS);
@@ -144,19 +137,15 @@ it.each([['SIGINT', 'y\n'], ['SIGHUP', '']] as const)('what was written stays wh
     if (word === 'REQ' && !isSilent) connection.send('EOSE', id);
   }, (connection) => { connection.send('AUTH', 'challenge'); });
   onTestFinished(() => relay.close());
-  const env = { ...process.env, EDITOR: box.editor('echo work > "$1"'), TMPDIR: box.directory };
-  const asked = spawn(process.execPath, [LAUNCHER, 'instructions', 'edit', ...AGENT, '--relay', relay.url, '--key', 'owner.key'], { cwd: box.directory, env });
-  const ended = once(asked, 'close');
-  let said = '';
-  asked.stderr.on('data', (chunk: Buffer) => { said += chunk.toString(); });
-  await expect.poll(() => said, { timeout: 60_000 }).toContain('[y/N] ');
+  const env = { EDITOR: box.editor('echo work > "$1"'), TMPDIR: box.directory };
+  const { child, said, ended } = await askedIn(box.directory, ['instructions', 'edit', ...AGENT, '--relay', relay.url, '--key', 'owner.key'], env);
   isSilent = true;
-  asked.stdin.write(answer);
+  child.stdin.write(answer);
   // The line that ends there is that the answer was heard.
-  if (answer !== '') await expect.poll(() => said, { timeout: 60_000 }).toContain('[y/N] \n');
-  asked.kill(signal);
+  if (answer !== '') await expect.poll(said, { timeout: 60_000 }).toContain('[y/N] \n');
+  child.kill(signal);
   expect(await ended).toEqual([signal === 'SIGINT' ? 130 : 129, null]);
-  const [, kept = ''] = /not known to be saved; what you wrote is in (\S+)/.exec(said) ?? [];
+  const [, kept = ''] = /not known to be saved; what you wrote is in (\S+)/.exec(said()) ?? [];
   expect(readFileSync(kept, 'utf8')).toBe('work\n');
 }, PATIENCE_MS);
 

@@ -1,6 +1,4 @@
 /** `skep persona` as a program: definitions from words, files and an editor; shared, taken over, deleted. */
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { expect, it } from 'vitest';
 import { alice, bob } from '../../relay/harness.ts';
 import { LAUNCHER } from '../skep.ts';
@@ -100,15 +98,11 @@ it('is not shared, and nothing is unshared, over what another device has changed
   const box = await openBox();
   for (const [verb, model] of [['share', 'first'], ['unshare', 'second']] as const) {
     await box.skep('persona', verb === 'share' ? 'new' : 'share', 'bee', ...(verb === 'share' ? ['--name', 'Bee'] : []), '--yes');
-    const asked = spawn(process.execPath, [LAUNCHER, 'persona', verb, 'bee', '--relay', box.relay.url, '--key', 'owner.key'], { cwd: box.directory });
-    const ended = once(asked, 'close');
-    let said = '';
-    asked.stderr.on('data', (chunk: Buffer) => { said += chunk.toString(); });
-    await expect.poll(() => said, { timeout: 60_000 }).toContain('[y/N]');
+    const { child, said, ended } = await box.asked('persona', verb, 'bee');
     expect(await box.skep('persona', 'edit', 'bee', '--model', model, '--yes')).toMatchObject({ code: 0 });
-    asked.stdin.end('y\n');
+    child.stdin.end('y\n');
     expect(await ended).toEqual([15, null]);
-    expect(said).toMatch(/nothing was saved: bee was changed elsewhere meanwhile, and that was not seen\n$/);
+    expect(said()).toMatch(/nothing was saved: bee was changed elsewhere meanwhile, and that was not seen\n$/);
     const [head] = await box.stored(30_175);
     expect(JSON.parse(head?.content ?? '')).toMatchObject({ model });
     expect(head?.tags).toEqual(verb === 'share' ? [['d', 'bee']] : [['d', 'bee'], ['shared', 'true']]);

@@ -1,11 +1,14 @@
 /** `skep team` as a program: making, binding, sharing, adopting, and a deletion that is finished by the next one. */
-import { expect, it } from 'vitest';
+import { readFileSync } from 'node:fs';
+import { expect, it, onTestFinished } from 'vitest';
 import { seconds } from '../../../src/model/index.ts';
+import type { VerifiedEvent } from '../../../src/nostr/index.ts';
 import { asTeamId, versionTemplate } from '../../../src/persona/index.ts';
 import { teamRecordTemplate, writeTeamRecord } from '../../../src/persona/team-record.ts';
+import { TestRelay } from '../../broker/upstream/relay.ts';
 import { alice, bob, carol, Client } from '../../relay/harness.ts';
 import { seal, signed } from '../../persona/world.ts';
-import { boxAt, openBox } from './box.ts';
+import { boxAt, openBox, runIn } from './box.ts';
 import type { Box } from './box.ts';
 
 const PATIENCE_MS = 300_000;
@@ -81,6 +84,47 @@ Share it? [y/N] `);
   expect(await other.skep('team', 'adopt', where, '--yes')).toMatchObject({ code: 2, stderr: expect.stringContaining('there is none, or none that its owner shows') });
   // What was copied stays with who has it.
   expect((await other.skep('instructions', 'show', 'team', own)).stdout).toBe('Share what you find.\n');
+}, PATIENCE_MS);
+
+it('is not shared, and nothing is unshared, over what another device has shared while it was asked', async () => {
+  const box = await openBox();
+  const id = await make(box, 'Bees');
+  for (const [verb, description] of [['share', 'first'], ['unshare', 'second']] as const) {
+    const { child, said, ended } = await box.asked('team', verb, id);
+    await box.skep('team', 'edit', id, '--description', description, '--yes');
+    expect(await box.skep('team', 'share', id, '--yes')).toMatchObject({ code: 0 });
+    child.stdin.end('y\n');
+    expect(await ended).toEqual([15, null]);
+    expect(said()).toContain(`nothing was changed: team ${id} was shared, or unshared, elsewhere meanwhile`);
+    const [head] = await box.stored(30_178);
+    expect(head?.content).toContain(description);
+    expect(head?.tags).toContainEqual(['shared', 'true']);
+  }
+}, PATIENCE_MS);
+
+it('an edit in whose place another device’s is afterwards is none: what was written stays in its file', async () => {
+  const box = await openBox();
+  const id = asTeamId('bees') ?? expect.fail('no id');
+  const recordOf = (name: string, at: number): VerifiedEvent => {
+    const written = writeTeamRecord({ status: 'live', id, name, description: undefined, definitions: [], agents: [] });
+    return written.ok ? signed(teamRecordTemplate(alice.pubkey, id, seal(written.body), seconds(at))) : expect.fail(written.detail);
+  };
+  let head = recordOf('Bees', 1_700_000_000);
+  // It takes what is written, and has what came at the same moment.
+  const relay = await TestRelay.open((connection, [word, first, filter]) => {
+    if (word === 'EVENT') head = recordOf('Wasps', 4_000_000_000);
+    if (word === 'AUTH' || word === 'EVENT') connection.send('OK', (first as VerifiedEvent).id, true, '');
+    if (word !== 'REQ') return;
+    // There is one alone: behind it is nothing.
+    if (!Object.hasOwn(filter as object, 'before_id')) connection.send('EVENT', first, head);
+    connection.send('EOSE', first);
+  }, (connection) => { connection.send('AUTH', 'challenge'); });
+  onTestFinished(() => relay.close());
+  const env = { EDITOR: box.editor('sed -i s/Bees/Hornets/ "$1"'), TMPDIR: box.directory };
+  const ran = await runIn(box.directory, ['team', 'edit', id, '--yes', '--relay', relay.url, '--key', 'owner.key'], '', env);
+  expect(ran).toMatchObject({ code: 15, stdout: '' });
+  const [, kept = ''] = /was changed elsewhere meanwhile; what you wrote is in (\S+)/.exec(ran.stderr) ?? [];
+  expect(readFileSync(kept, 'utf8')).toContain('name: Hornets');
 }, PATIENCE_MS);
 
 it('a team of another client, which has versions and no record of ours, is told and restored by its id', async () => {
