@@ -24,10 +24,10 @@ export class Fetches {
     this.#open.set(id, { filters, events: new Map(), isUnbounded: false, resolve });
   }
 
-  /** Its filters, and who is told of what lies outside of them. */
+  /** Its filters, and who is told of what lies outside of them: once, as each such event costs a signature. */
   asker(id: string): Asker | undefined {
     const fetch = this.#open.get(id);
-    return fetch && { filters: fetch.filters, outside: () => { fetch.isUnbounded = true; } };
+    return fetch && { filters: fetch.filters, ...(!fetch.isUnbounded && { outside: () => { fetch.isUnbounded = true; } }) };
   }
 
   /** False when it has as many as it may have. */
