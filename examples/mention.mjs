@@ -33,7 +33,7 @@ const challenged = new Promise((resolve) => {
     return sign(template);
   };
 });
-await relay.connect();
+await relay.connect().catch(() => fail(`${url}: no relay answers there`));
 await challenged;
 await relay.auth(async (template) => sign(template));
 
@@ -41,7 +41,7 @@ const question = sign({
   kind: 9, created_at: Math.floor(Date.now() / 1000), content: text, tags: [['h', channelId], ['p', agent]],
 });
 const late = setTimeout(() => {
-  console.error(`no answer within ${PATIENCE_MS / 1000} s`);
+  console.error(`no answer within ${PATIENCE_MS / 1000} s; "skep owner pending" says whether it waits for you, "skep status" and the log of skep up say more`);
   process.exit(1);
 }, PATIENCE_MS);
 const answered = new Promise((resolve) => {

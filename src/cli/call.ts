@@ -43,6 +43,7 @@ After 11 or 12, retry with the printed requestId; a new call could do it twice.`
 async function call(action: string, text: string, { requestId }: CallFlags): Promise<void> {
   const client = clientFromEnvironment(process.env);
   try {
+    if (!ACTION_NAMES.some((name) => name === action)) throw new Failure('usage', `call: action: found ${safe(action)}, expected a known action; skep call --help lists them`);
     const read = readArgs(action, text);
     if (read.status === 'refused') return await conclude(read);
     // An id is only given to retry, so a refusal must not be taken for the whole story.

@@ -56,8 +56,8 @@ agents:
     # A turn ends after this long without progress, and after this long in any case.
     idle-timeout: 15m
     hard-timeout: 2h
-    # What a tool call that asks for permission hears: reject, allow, or what the owner decides on a card in the channel
-    # (ask, docs/permission.md). Where nobody watches, reject answers at once.
+    # What a tool call that asks for permission hears: reject or allow, both at once; or ask: the owner decides on a card
+    # in the channel, and after five minutes of silence it is a no (docs/permission.md). Where nobody watches, write reject.
     permission: ask
     # instructions: |
     #   You help with the garden.

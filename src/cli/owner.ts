@@ -114,7 +114,7 @@ function prefix(text: string): string {
 function channel(text: string): ChannelId {
   const found = asChannelId(text.toLowerCase());
   if (found !== undefined) return found;
-  throw new InvalidArgumentError('expected the id of a channel, a UUID');
+  throw new InvalidArgumentError('expected the whole id of a channel, a UUID, as skep owner watch --json tells it');
 }
 
 function waiting(text: string): number {

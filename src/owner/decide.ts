@@ -73,7 +73,7 @@ export async function order(
 const MEANINGS: Readonly<Record<string, string>> = {
   no_active_turn: 'no_active_turn: the agent has nothing there that this could be done to',
   turn_ending: 'turn_ending: the turn was about to end, and ends with the model it had',
-  unsupported_model: 'unsupported_model: the agent does not offer this model',
+  unsupported_model: 'unsupported_model: the agent does not offer this model; skep doctor <agent> lists what it offers',
 };
 
 /** What was told before answers another order: of the turns of a channel nothing else tells them apart. */
@@ -100,7 +100,7 @@ function whyNone(view: View, prefix: string): string {
   switch (known?.status) {
     case undefined:
     case 'asked':
-      return 'no permission request waits under that nonce';
+      return 'no permission request waits under that nonce; skep owner pending lists what waits';
     case 'expired':
       return 'the request has expired: nobody decided in time';
     case 'resolved':

@@ -99,6 +99,8 @@ describe('an agent that is ill', () => {
     ['is not logged in', { newSession: { error: { code: -32_000, message: 'Authentication required' } } }, { like: 'codex' }, 'session', 'it is not logged in: OPENAI_API_KEY'],
     ['ends at once without a word', { dieAtStart: 2 }, {}, 'start', 'it may be no ACP agent, or may need other arguments'],
     ['offers no mode in which it asks', { newSession: { modes } }, { mode: 'careful', like: 'claude' }, 'permission', 'adapter.mode'],
+    ['is described with a mode that it does not offer', { newSession: { modes } }, { mode: 'careful' }, 'permission', 'name one as adapter.mode'],
+    ['is described with a mode, and offers none', {}, { mode: 'careful' }, 'permission', 'leave adapter.mode out'],
     ['speaks another version', { initialize: { protocolVersion: 2 } }, {}, 'start', 'its own words'],
   ])('%s: told with its mend', async (_, script, quirks, about, mend) => {
     const { code, findings } = await doctor(playing(script, quirks), 'helper');

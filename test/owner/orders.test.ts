@@ -36,7 +36,7 @@ it('denies by the second option, whatever the labels say', async () => {
 
 describe('nothing is decided', () => {
   it.each<readonly [string, (box: Box) => Promise<string>, string]>([
-    ['where nothing waits', async () => 'abcdef', 'no permission request waits under that nonce'],
+    ['where nothing waits', async () => 'abcdef', 'no permission request waits under that nonce; skep owner pending lists what waits'],
     ['where two begin so', async ({ agent }) => {
       await agent.card(CHANNEL, { nonce: 'abcd-1' });
       await agent.card(CHANNEL, { nonce: 'abcd-2' });
@@ -48,8 +48,8 @@ describe('nothing is decided', () => {
       await agent.edit(CHANNEL, card, 'cancelled', null);
       return card.nonce;
     }, 'the request has ended: cancelled'],
-    ['where the card is for somebody else', async ({ agent }) => (await agent.card(CHANNEL, { p: agentPubkey })).nonce, 'no permission request waits under that nonce'],
-    ['where another agent than the one that counts has signed it', async ({ second }) => (await (await second()).card(CHANNEL)).nonce, 'no permission request waits under that nonce'],
+    ['where the card is for somebody else', async ({ agent }) => (await agent.card(CHANNEL, { p: agentPubkey })).nonce, 'no permission request waits under that nonce; skep owner pending lists what waits'],
+    ['where another agent than the one that counts has signed it', async ({ second }) => (await (await second()).card(CHANNEL)).nonce, 'no permission request waits under that nonce; skep owner pending lists what waits'],
     ['where the agent says that it does not wait', async ({ agent }) => {
       const card = await agent.card(CHANNEL);
       answering(agent, card, { edits: false, status: 'no_active_turn' });

@@ -38,7 +38,7 @@ it('nothing to act on is exit code 13, no answer is 14, each with one line', asy
   const { agent, skep } = await openBox();
   const card = await agent.card(CHANNEL);
   const [none, silent] = await Promise.all([skep('approve', 'abcdef'), skep('deny', card.nonce, '--wait', '1ms')]);
-  expect(none).toEqual({ code: 13, stdout: '', stderr: 'skep: no permission request waits under that nonce\n' });
+  expect(none).toEqual({ code: 13, stdout: '', stderr: 'skep: no permission request waits under that nonce; skep owner pending lists what waits\n' });
   expect(silent).toEqual({ code: 14, stdout: '', stderr: 'skep: the agent did not answer in time; the decision may still arrive\n' });
 }, PATIENCE_MS);
 
@@ -57,7 +57,7 @@ it('bad input is one line and exit code 2, and no secret is repeated', async () 
   const { skep } = await openBox();
   const cases: readonly (readonly [readonly string[], RegExp])[] = [
     [['approve', 'abc'], /expected at least 4 characters of a nonce/],
-    [['cancel', 'general'], /expected the id of a channel, a UUID/],
+    [['cancel', 'general'], /expected the whole id of a channel, a UUID, as skep owner watch --json tells it/],
     [['model', CHANNEL], /missing required argument 'id'/],
     [['approve', 'abcd', '--wait', '0s'], /expected a duration like 10s, at most 5m/],
     [['pending', '--agent', 'nobody'], /^skep: --agent: expected an npub or 64 hex characters/],

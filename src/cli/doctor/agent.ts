@@ -147,7 +147,11 @@ function asking({ modes }: Facts, { dialect: { startMode }, asking: { by, how } 
   if (by === 'nothing') return hint('permission', how, 'give it only what it may do: it cannot be stopped by an answer');
   if (startMode !== undefined && modes.includes(startMode)) return ok('permission', `it asks: skep puts each session into the mode ${startMode}`);
   if (by === 'environment') return ok('permission', how);
-  if (by === 'start-mode') return problem('permission', `it may act without asking: no mode ${startMode ?? ''} is offered`, 'see its modes below, and name one as adapter.mode');
+  // Named by its profile or by the operator, and not to be had.
+  if (by === 'start-mode' || startMode !== undefined) {
+    const mend = modes.length === 0 ? 'it offers no modes: see its documentation, and leave adapter.mode out' : 'see its modes below, and name one as adapter.mode';
+    return problem('permission', `it may act without asking: no mode ${startMode ?? ''} is offered`, mend);
+  }
   const what = by === 'settings' ? `it asks as its own settings say: ${how}` : 'nobody knows whether it asks';
   return hint('permission', what, 'see its documentation; adapter.mode names a mode that every session is put into');
 }

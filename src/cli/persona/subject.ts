@@ -89,7 +89,7 @@ export async function teamNamed(personas: Personas, text: string): Promise<Team>
   const found = [teams.filter(({ name }) => name === text), text.length < MIN_ID_PREFIX ? [] : teams.filter(({ id }) => id.startsWith(text))].find((some) => some.length > 0) ?? [];
   const [team] = found;
   if (team !== undefined && found.length === 1) return team;
-  const why = found.length > 1 ? `${plural(found.length, 'team')} are called so: ${found.map(({ id }) => id).join(', ')}` : 'there is no such team';
+  const why = found.length > 1 ? `${plural(found.length, 'team')} are called so: ${found.map(({ id }) => id).join(', ')}` : 'there is no such team, see skep team list';
   throw new Failure('usage', `team: expected the id of a team, its beginning, or a name, found ${safe(text)}; ${safe(why)}`);
 }
 

@@ -204,7 +204,7 @@ it('bad words are one line and exit code 2; a relay that is away is one line and
   const cases: readonly (readonly [readonly string[], RegExp])[] = [
     [['show', 'bee', 'x'], /value 'bee' is invalid for argument 'sort'\. Allowed choices are agent, team/],
     [['show', 'agent', 'nobody'], /^skep: agent: expected a name of the config, an npub or 64 hex characters, found nobody/],
-    [['show', 'team', 'nobody'], /^skep: team: expected the id of a team, its beginning, or a name, found nobody; there is no such team/],
+    [['show', 'team', 'nobody'], /^skep: team: expected the id of a team, its beginning, or a name, found nobody; there is no such team, see skep team list\n/],
     [['show', ...AGENT, 'abc'], /^skep: version: expected the beginning of an id, at least 4 characters, current or previous/],
     [['save', ...AGENT, 'missing.md'], /^skep: missing\.md: there is no such file/],
     [['save', ...AGENT, '-'], /expected --yes too/],
