@@ -8,7 +8,7 @@ import type { Feed } from './feed/index.ts';
 import type { Journal } from './journal/index.ts';
 import { openCommandReports } from './command-report.ts';
 import { openOwnMemory } from './own-memory.ts';
-import { isMessageIn, openOwnMessages } from './own-message.ts';
+import { isMessageIn, isNotice, openOwnMessages } from './own-message.ts';
 import type { AgentLink } from './ports.ts';
 import type { Sessions } from './sessions.ts';
 import { frameBytes } from './telemetry/index.ts';
@@ -50,8 +50,13 @@ export function openLink({ agent, feed, controls, journal, cards, canary, sessio
     },
     async publishedIn({ turnId, channelId }) {
       const { events, open, planning } = await journal.publishedIn(namespace, turnId, PATIENCE_MS);
-      const isAnswer = (event: VerifiedEvent): boolean => isMessageIn(channelId, event);
-      return { events: events.filter(isAnswer).map(({ id }) => id), undecided: planning || open.some(isAnswer) };
+      const isThere = (event: VerifiedEvent): boolean => isMessageIn(channelId, event);
+      const said = events.filter(isThere);
+      return {
+        events: said.filter((event) => !isNotice(event)).map(({ id }) => id),
+        ...(said.some(isNotice) && { noticed: true }),
+        undecided: planning || open.some(isThere),
+      };
     },
     tell: (frame) => {
       telemetry.tell(frame);

@@ -73,10 +73,13 @@ function draftOf({ channelId, content, replyTo, kind }: OwnMessage): EventDraft 
   });
 }
 
-/** A message in that channel: kind 9, and not one of our notices. */
+/** A message in that channel: kind 9, one of our notices among them. */
 export function isMessageIn(channelId: ChannelId, event: VerifiedEvent): boolean {
-  const marked = event.tags.some(([name, value]) => name === NOTICE_MARK[0] && value === NOTICE_MARK[1]);
-  return event.kind === MESSAGE_KIND && standsIn(event, channelId) && !marked;
+  return event.kind === MESSAGE_KIND && standsIn(event, channelId);
+}
+
+export function isNotice({ tags }: VerifiedEvent): boolean {
+  return tags.some(([name, value]) => name === NOTICE_MARK[0] && value === NOTICE_MARK[1]);
 }
 
 /** The same operation said with other words is a conflict, like any reused request id. */

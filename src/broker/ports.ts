@@ -125,11 +125,13 @@ export interface CommandReport {
 }
 
 /**
- * `events` are the messages the relay has accepted, oldest first. `undecided`: a signed message of the turn may be on the
- * relay or may still get there; ask again before the turn is given to anyone.
+ * `events` are the messages the relay has accepted, oldest first. `noticed`: it has skep's notice that the turn has ended
+ * without one. `undecided`: a signed message of the turn, or the notice, may be on the relay or may still get there; ask
+ * again before the turn is given to anyone.
  */
 export interface TurnPublications {
   readonly events: readonly EventId[];
+  readonly noticed?: boolean;
   readonly undecided: boolean;
 }
 
@@ -152,7 +154,7 @@ export interface AgentLink {
   /** Revokes it: effective on the next byte, also for stored results. */
   closeSession(sessionId: string): void;
   /**
-   * What the agent has published in that turn, in the turn's channel. Resolves in bounded time, with `undecided` where
+   * What the agent has published in that turn, in the turn's channel, and whether skep has said there that it has nothing. Resolves in bounded time, with `undecided` where
    * that was too short.
    */
   publishedIn(turn: TurnBinding): Promise<TurnPublications>;

@@ -113,6 +113,17 @@ describe('what a turn has published', () => {
     expect(relay.sent).toHaveLength(1);
   });
 
+  it("is told apart from skep's notice that it has ended without an answer, which may be on its way too", async () => {
+    const { link, relay } = await bench();
+    relay.answers.push('accept silently');
+    relay.readable = false;
+    await link.say(own({ kind: 'notice' }));
+    expect(await link.publishedIn(turn('t-1'))).toEqual({ events: [], undecided: true });
+    relay.readable = true;
+    expect(await link.publishedIn(turn('t-1'))).toEqual({ events: [], noticed: true, undecided: false });
+    expect(relay.sent).toHaveLength(1);
+  });
+
   it('is undecided while a signed message may be on a relay that cannot be read', async () => {
     const { broker, link, relay } = await bench();
     const { sessionId, token } = link.openSession();

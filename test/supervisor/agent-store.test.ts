@@ -148,6 +148,7 @@ describe('a stop', () => {
 describe('a stop while nobody knows whether the turn was answered', () => {
   it.each([
     ['it was: the next start takes it for done', { events: [someRoot], undecided: false }, []],
+    ['a notice says that it was not: the next start takes it for done', { events: [], noticed: true, undecided: false }, []],
     ['it was not: the next start asks again', NONE, ['again']],
   ])('%s', async (_, known, answers) => {
     const before = openBench({ publications: [UNDECIDED] });

@@ -2,7 +2,7 @@
 import type { AgentLink } from '../../broker/index.ts';
 import type { Clock, EventId } from '../../model/index.ts';
 import type { Store } from '../../store/index.ts';
-import { decidedPublication } from '../publication.ts';
+import { decidedEnd } from '../publication.ts';
 import type { InboxInput } from './machine.ts';
 import { loadInbox } from './rows.ts';
 
@@ -24,10 +24,11 @@ export async function takeUpInbox(
   const answered = new Set<string>();
   const unanswered = new Set<EventId>();
   for (const { turnId, channelId, entries } of stranded) {
-    const published = await decidedPublication(link, { turnId, channelId }, clock, signal);
-    if (published === undefined) return undefined;
-    if (published.length > 0) answered.add(turnId);
-    for (const { eventId } of entries) if (published.length <= (above.get(eventId) ?? -1)) unanswered.add(eventId);
+    const end = await decidedEnd(link, { turnId, channelId }, clock, signal);
+    if (end === undefined) return undefined;
+    // A notice that nothing will come, and an answer behind it, would be two words on one message.
+    if (end.events.length > 0 || end.noticed === true) answered.add(turnId);
+    for (const { eventId } of entries) if (end.events.length <= (above.get(eventId) ?? -1)) unanswered.add(eventId);
   }
   return { type: 'restored', queued, stranded, answered, unanswered };
 }
