@@ -1,6 +1,7 @@
 /** The parts below the machine and the driver: URLs, messages, the memory of ids, the delivery queue. */
 import { describe, expect, it } from 'vitest';
 import { Delivery } from '../../../src/broker/upstream/delivery.ts';
+import { Fetches } from '../../../src/broker/upstream/fetches.ts';
 import { normalizeRelayUrl } from '../../../src/broker/upstream/index.ts';
 import { parseRelayMessage, reasonWord, retryAt } from '../../../src/broker/upstream/messages.ts';
 import { SeenEvents } from '../../../src/broker/upstream/seen.ts';
@@ -130,4 +131,13 @@ describe('Delivery', () => {
     await until(() => done.length === 5_000);
     expect(done).toEqual(Array.from({ length: 5_000 }, (_, job) => job));
   });
+});
+
+it('a fetch asks for one sign that the relay heeds no bounds: each costs a signature', async () => {
+  const fetches = new Fetches();
+  const result = new Promise((resolve) => { fetches.begin('fetch-1', [{ kinds: [9], until: 5 }], resolve); });
+  fetches.asker('fetch-1')?.outside?.();
+  expect(fetches.asker('fetch-1')?.outside).toBeUndefined();
+  fetches.finish('fetch-1', true);
+  expect(await result).toEqual({ events: [], complete: true, unbounded: true });
 });
