@@ -5,6 +5,7 @@
 import { Command, CommanderError } from 'commander';
 import { exitCodeOf, Failure, redact } from '../model/index.ts';
 import { ofOpenFiles } from './open-files.ts';
+import { unwritten } from './output.ts';
 import { tell } from './print.ts';
 import { VERSION } from './version.ts';
 
@@ -13,12 +14,17 @@ const LINGER_MS = 2_000;
 
 /** Runs one command line (`process.argv`) and sets the exit code. */
 export async function main(argv: readonly string[]): Promise<void> {
-  // A reader that goes away (`skep status | head -1`) or a closed terminal ends no work.
-  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
+  // A reader that goes away (`skep status | head -1`) or a closed terminal ends no work; what the disk did not take is told at the end.
+  let lost: Failure | undefined;
+  process.stdout.on('error', (error: Error) => { lost ??= process.stdout.isTTY ? undefined : unwritten(error); });
+  process.stderr.on('error', () => undefined);
   process.on('uncaughtException', (error) => {
     process.exit(tellEnd(error));
   });
-  process.exitCode = await run(argv);
+  const code = await run(argv);
+  // The error of a write comes behind everything that is settled by now.
+  await new Promise((resolve) => { setImmediate(resolve); });
+  process.exitCode = code === 0 && lost !== undefined ? tellEnd(lost) : code;
   setTimeout(() => process.exit(), LINGER_MS).unref();
 }
 

@@ -8,13 +8,15 @@ import { diskTrouble, errorCode, Failure } from '../model/index.ts';
 export function write(text: string, stream: NodeJS.WriteStream = process.stdout): Promise<boolean> {
   return new Promise((resolve, reject) => {
     stream.write(text, (error) => {
-      if (!error) resolve(true);
-      else if (isGone(error)) resolve(false);
-      else reject(new Failure(diskTrouble(error)?.code ?? 'storage_failed', `stdout: ${error.message}`, { cause: error }));
+      const failure = error ? unwritten(error) : undefined;
+      if (failure === undefined) resolve(!error);
+      else reject(failure);
     });
   });
 }
 
-function isGone(error: Error): boolean {
-  return ['EPIPE', 'ERR_STREAM_DESTROYED', 'ECONNRESET'].includes(errorCode(error));
+/** What a failed write to stdout is; undefined where nobody reads any more. */
+export function unwritten(error: Error): Failure | undefined {
+  if (['EPIPE', 'ERR_STREAM_DESTROYED', 'ECONNRESET'].includes(errorCode(error))) return undefined;
+  return new Failure(diskTrouble(error)?.code ?? 'storage_failed', `stdout: ${error.message}`, { cause: error });
 }

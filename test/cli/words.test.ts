@@ -1,10 +1,11 @@
 /** The command line itself: help, version, mistakes, exit codes. */
-import { readFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { closeSync, existsSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { FAILURES } from '../../src/model/index.ts';
 import { temporaryDirectory } from '../setup/temp.ts';
-import { runSkep, stopAll } from './skep.ts';
+import { LAUNCHER, runSkep, stopAll } from './skep.ts';
 
 afterEach(stopAll);
 
@@ -80,5 +81,14 @@ it('status says when nobody runs', async () => {
   const directory = temporaryDirectory();
   expect(await runSkep(['status', '--data', 'here'], directory)).toEqual({
     code: 7, stdout: '', stderr: `skep: ${join(directory, 'here', 'skep.sock')}: no supervisor is running here; start one with skep up\n`,
+  });
+});
+
+describe.runIf(existsSync('/dev/full'))('an answer that the disk does not take', () => {
+  it.each(['adapters', '--version', 'help compile'])('is a failure: skep %s', (words) => {
+    const full = openSync('/dev/full', 'w');
+    const { status, stderr } = spawnSync(process.execPath, [LAUNCHER, ...words.split(' ')], { stdio: ['ignore', full, 'pipe'], encoding: 'utf8' });
+    closeSync(full);
+    expect({ status, stderr }).toEqual({ status: 5, stderr: 'skep: stdout: ENOSPC: no space left on device, write\n' });
   });
 });
