@@ -68,8 +68,17 @@ function isWanted({ code }: Failure): boolean {
   return code !== 'declined' && code !== 'partly_done';
 }
 
+/** One that was named may need no terminal; vi would wait without one, for ever. */
+function chosenEditor(): string {
+  const named = [process.env['VISUAL'], process.env['EDITOR']].find((one) => one !== undefined && one.trim() !== '');
+  if (named === undefined && !process.stdin.isTTY) {
+    throw new Failure('usage', 'there is no terminal to edit at: name an editor that needs none in EDITOR, or say it in options (--help)');
+  }
+  return named ?? 'vi';
+}
+
 function runEditor(file: string): Promise<void> {
-  const editor = [process.env['VISUAL'], process.env['EDITOR'], 'vi'].find((one) => one !== undefined && one.trim() !== '') ?? 'vi';
+  const editor = chosenEditor();
   // A Ctrl-C in the editor is the editor's: without this it would end us, and the file stay behind.
   const ignore = (): void => undefined;
   process.on('SIGINT', ignore);

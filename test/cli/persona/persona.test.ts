@@ -19,6 +19,9 @@ it('a persona is written from words and files, changed, compared and listed', as
   const [event] = await box.stored(30_175);
   expect(event?.content).toBe('{"display_name":"Reviewer","system_prompt":"You review.\\n","model":"opus"}');
 
+  // vi would wait for a terminal.
+  expect(await box.with({ input: '', env: { EDITOR: '', VISUAL: ' ' } }, 'persona', 'edit', 'reviewer'))
+    .toMatchObject({ code: 2, stderr: 'skep: there is no terminal to edit at: name an editor that needs none in EDITOR, or say it in options (--help)\n' });
   const edited = await box.with({ input: 'y\n', env: { EDITOR: box.editor('sed -i.bak "s/^model: opus/model: sonnet/" "$1"') } }, 'persona', 'edit', 'reviewer');
   expect(edited).toMatchObject({ code: 0, stderr: expect.stringMatching(/-model: opus\n\+model: sonnet\n/) });
   expect(await skep('persona', 'edit', 'reviewer', '--model', 'sonnet', '--yes')).toMatchObject({ code: 0, stdout: 'nothing to save: that is what reviewer says\n' });
