@@ -120,7 +120,8 @@ export class Episode {
     return {
       steps: this.#moments.map(({ atMs, step }): StreamStep => ({ atMs: atMs - startMs, ...step })),
       expected: this.#moments.flatMap(({ seen }) => seen.map((one): Sighting => ({
-        ...one, atMs: one.atMs - startMs, ...(one.saw === 'again' && { notBeforeMs: one.notBeforeMs - startMs }),
+        // 0 is of a message that waits for nothing, on either clock.
+        ...one, atMs: one.atMs - startMs, ...(one.saw === 'again' && { notBeforeMs: Math.max(0, one.notBeforeMs - startMs) }),
       }))),
     };
   }

@@ -13,14 +13,14 @@ import type { Episode } from '../../src/recording/episode.ts';
 import { KnownSecrets } from '../../src/recording/secrets.ts';
 import { AgentTape } from '../../src/recording/tape.ts';
 import { openSqlite, SUPERVISOR_SCHEMA } from '../../src/store/index.ts';
-import { consider, Inbox } from '../../src/supervisor/index.ts';
+import { acceptedInput, consider, Inbox } from '../../src/supervisor/index.ts';
 import type { Ending, InboxCommand, InboxInput } from '../../src/supervisor/index.ts';
 import { HandClock } from '../supervisor/hand-clock.ts';
 import { agent, channel, friend, message, otherChannel, owner, sibling } from '../supervisor/people.ts';
 
 const SETTINGS: StreamSettings = {
   agent: agent.pubkey, owner: owner.pubkey, respondTo: 'allowlist', allowlist: [friend.pubkey], subscribe: 'mentions',
-  session: 'thread', gatherMs: 200,
+  session: 'thread', gatherMs: 200, midTurn: 'steer',
 };
 const SECRECY = { known: new KnownSecrets(), people: new Set([agent.pubkey, owner.pubkey]) };
 const PEOPLE = [owner, friend, sibling, agent];
@@ -38,14 +38,19 @@ type Act =
   | { readonly do: 'repeat'; readonly nth: number }
   | { readonly do: 'take' }
   | { readonly do: 'finish'; readonly nth: number; readonly ending: number; readonly jitter: number }
+  /** What the turn under way says to the message that waits for it. */
+  | { readonly do: 'steer'; readonly answer: 'injected' | 'refused' | 'unanswered' | 'passed' }
   | { readonly do: 'leave'; readonly channel: number }
   | { readonly do: 'wait'; readonly ms: number };
 
 const act: fc.Arbitrary<Act> = fc.oneof(
   { weight: 5, arbitrary: fc.record({ do: fc.constant('say' as const), by: fc.nat(3), channel: fc.nat(1), thread: fc.nat(2), mention: fc.nat(4).map((n) => n > 0) }) },
+  // By one person in one thread, so that some come while a turn of it is under way.
+  { weight: 3, arbitrary: fc.constant({ do: 'say' as const, by: 0, channel: 0, thread: 0, mention: true }) },
   fc.record({ do: fc.constant('repeat' as const), nth: fc.nat(8) }),
   { weight: 4, arbitrary: fc.constant({ do: 'take' as const }) },
   { weight: 4, arbitrary: fc.record({ do: fc.constant('finish' as const), nth: fc.nat(3), ending: fc.nat(3), jitter: fc.constantFrom(0, 0.25, 0.999) }) },
+  { weight: 5, arbitrary: fc.record({ do: fc.constant('steer' as const), answer: fc.constantFrom('injected' as const, 'refused' as const, 'unanswered' as const, 'passed' as const) }) },
   fc.record({ do: fc.constant('leave' as const), channel: fc.nat(1) }),
   { weight: 3, arbitrary: fc.record({ do: fc.constant('wait' as const), ms: fc.constantFrom(1, 150, 250, 6_000, 400_000) }) },
 );
@@ -60,6 +65,7 @@ class Desk {
   readonly #said = CHANNELS.map(() => [message()]);
   readonly #heard: { readonly event: ReturnType<typeof message>; readonly channel: number }[] = [];
   readonly #running: string[] = [];
+  readonly #offers: Extract<InboxCommand, { readonly type: 'offer' }>[] = [];
   #turns = 0;
 
   constructor() {
@@ -90,6 +96,13 @@ class Desk {
         const ending = ENDINGS[one.ending] ?? ENDINGS[0];
         return turnId === undefined || ending === undefined ? undefined : this.#advance({ type: 'finished', turnId, ending, jitter: one.jitter });
       }
+      case 'steer': {
+        const [offer] = this.#offers.splice(0, 1);
+        if (offer === undefined) return;
+        const { turnId, entry: { eventId } } = offer;
+        await this.#advance({ type: 'steering', turnId, eventId, published: 0 });
+        return this.#advance({ type: 'steered', turnId, eventId, answer: one.answer });
+      }
       case 'leave':
         return this.#advance({ type: 'left', channelId: CHANNELS[one.channel] ?? channel });
       case 'wait':
@@ -116,12 +129,13 @@ class Desk {
       link: { pubkey: agent.pubkey }, clock: this.clock,
     });
     this.tape.arrived({ event, channelId, considered, atMs: this.clock.now() });
-    if (considered.is === 'new') await this.#advance({ type: 'accepted', entry: considered.entry });
+    if (considered.is === 'new') await this.#advance(acceptedInput(considered, 'steer', owner.pubkey));
   }
 
   async #advance(input: InboxInput): Promise<void> {
     const commands: readonly InboxCommand[] = await this.#inbox.advance([input]);
     for (const command of commands) {
+      if (command.type === 'offer') this.#offers.push(command);
       if (command.type !== 'dispatch') continue;
       this.#turns += 1;
       this.#running.push(command.batch.turnId);
@@ -153,7 +167,7 @@ describe('an episode', () => {
       }
     }), { numRuns: 150 });
     // A control: all there is to see was seen.
-    expect([...seen].sort()).toEqual(['again', 'cut_short', 'dead', 'done', 'known', 'queued', 'refused', 'turn']);
+    expect([...seen].sort()).toEqual(['again', 'cut_short', 'dead', 'done', 'given', 'interrupt', 'known', 'offer', 'queued', 'refused', 'turn']);
     expect(episodes).toBeGreaterThan(50);
   }, 60_000);
 
@@ -167,6 +181,15 @@ describe('an episode', () => {
     const [first, second] = await Promise.all(desk.episodes.map(fixtureOf));
     expect(first?.expected?.map(({ saw }) => saw)).toEqual(['queued', 'turn', 'done']);
     expect(second?.expected?.map(({ saw, atMs }) => [saw, atMs])).toEqual([['queued', 0]]);
+  });
+
+  it('is written where the agent would not have a message for its turn under way', async () => {
+    const desk = new Desk();
+    const say: Act = { do: 'say', by: 0, channel: 0, thread: 0, mention: true };
+    for (const one of [say, { do: 'wait', ms: 250 }, { do: 'take' }, say, { do: 'steer', answer: 'passed' }] as const) await desk.act(one);
+    await desk.close();
+    const [stream] = await Promise.all(desk.episodes.map(fixtureOf));
+    expect(stream?.expected?.at(-1)).toMatchObject({ saw: 'again', atMs: 250, notBeforeMs: 0, outcome: 'not taken by the turn under way' });
   });
 
   it('waits for an empty inbox where the last run left something', async () => {
