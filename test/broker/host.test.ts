@@ -334,7 +334,8 @@ describe('limits', () => {
     ['its head', ''],
     ['its body', 'content-type: application/json\r\ncontent-length: 10\r\n\r\nhalf'],
   ])('a client that does not finish %s is cut off', async (_, rest) => {
-    const endpoint = await echoing({ headersTimeoutMs: 100, requestTimeoutMs: 100 });
+    // Time enough for the whole request below, on a busy machine too.
+    const endpoint = await echoing({ headersTimeoutMs: 1_000, requestTimeoutMs: 1_000 });
     const { answer } = await rawly(endpoint, `POST /v1/action HTTP/1.1\r\nhost: ${new URL(endpoint).host}\r\n${rest}`);
     expect(await answer).toContain('HTTP/1.1 408');
     expect((await post(endpoint, undefined, 'whole')).status).toBe(200);
