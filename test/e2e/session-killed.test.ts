@@ -56,14 +56,15 @@ it.each(['load', 'resume'])('kill -9: gone on with by session/%s, twice, and not
     const [, turns = '', session = '', prompt = ''] = /^(\S+) (\S+) (.*)$/s.exec(content) ?? [];
     return [turns, session, prompt];
   };
+  /** An answer is there before its turn is over: what is asked at once would steer that turn, and a kill would cut it. */
+  const between = (): Promise<unknown> => reportWhen(join(directory, '.skep'), ({ agents }) => agents[0]?.inbox.dispatched === 0);
 
   const first = await up();
   const root = await first.ask('one');
   const [, session] = await nth(1);
   await first.ask('two', root);
   await nth(2);
-  // Between two turns: the answer is there before its turn is over.
-  await reportWhen(join(directory, '.skep'), ({ agents }) => agents[0]?.inbox.done === 2);
+  await between();
   await first.kill();
 
   const second = await up();
@@ -72,6 +73,7 @@ it.each(['load', 'resume'])('kill -9: gone on with by session/%s, twice, and not
   expect([turns, same]).toEqual(['3', session]);
   expect(prompt).toContain('History: already delivered');
   expect(prompt).not.toContain('You are an agent in Buzz');
+  await between();
   await second.ask('hold', root);
   await watch.until('the turn', () => existsSync(join(gates, 'holding')), 30_000);
   await second.kill();
