@@ -27,7 +27,7 @@ it('an initial prompt is posted, recorded and given once; typing, presence and a
   const seen: Event[] = [];
   for (const filter of [{ 'kinds': [9], '#h': [CHANNEL] }, { kinds: [20_001], authors: [home.agent] }, { 'kinds': [20_002], '#h': [CHANNEL] }]) owner.follow(filter, (event) => { seen.push(event); });
   const told = (kind: number): readonly string[] => seen.filter((event) => event.kind === kind && event.pubkey === home.agent).map(({ content }) => content);
-  await vi.waitFor(() => { expect(told(9)).toEqual(['I am here.']); }, { timeout: 20_000 });
+  await vi.waitFor(() => { expect(told(9)).toEqual(['I am here.']); }, { timeout: 30_000 });
   const { agents } = await home.statusWhen((report) => report.agents[0]?.operator?.lastEnd !== undefined);
   expect(agents[0]).toMatchObject({ operator: { turns: 1, lastEnd: 'end_turn' }, signals: { presence: 'online' }, canary: { deaf: [] }, inbox: { done: 0 } });
   await home.statusWhen(({ recording }) => recording?.turns === 1);
@@ -36,12 +36,12 @@ it('an initial prompt is posted, recorded and given once; typing, presence and a
   expect(await replayFile(join(home.records, name), { update: false })).toMatchObject({ is: 'same', fixture: 'operator' });
 
   const question = await home.say(owner, 'may I have it?');
-  await vi.waitFor(() => { expect(told(20_002).length).toBeGreaterThan(0); }, { timeout: 20_000 });
+  await vi.waitFor(() => { expect(told(20_002).length).toBeGreaterThan(0); }, { timeout: 30_000 });
   home.openGate('go');
-  await vi.waitFor(() => { expect(told(9)).toEqual(['I am here.', 'here it is']); }, { timeout: 20_000 });
+  await vi.waitFor(() => { expect(told(9)).toEqual(['I am here.', 'here it is']); }, { timeout: 30_000 });
   expect(seen.findLast(({ kind }) => kind === 9)?.tags).toContainEqual(['e', question.id, '', 'reply']);
   first.kill('SIGTERM');
-  await vi.waitFor(() => { expect(told(20_001)).toContain('offline'); }, { timeout: 20_000 });
+  await vi.waitFor(() => { expect(told(20_001)).toContain('offline'); }, { timeout: 30_000 });
   expect(await first.ended).toMatchObject({ code: 0 });
 
   await home.up();

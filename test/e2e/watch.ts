@@ -1,5 +1,5 @@
 /** Waiting for a condition instead of for time: whoever changes something calls `look`. */
-const PATIENCE_MS = 15_000;
+const PATIENCE_MS = 30_000;
 
 export class Watch {
   readonly #describe: () => string;

@@ -131,7 +131,7 @@ export class Bench {
       const found = find();
       if (found !== undefined && found !== false) return found;
       throw new Error(`not there; there is ${JSON.stringify({ notes: this.notes, said: this.link.said.map(({ content }) => content), fatal: this.fatal.map(String) })}`);
-    }, { timeout: 10_000, interval: 5 });
+    }, { timeout: 30_000, interval: 5 });
   }
 
   /** Contents of the answers that skep sent for the agent. */

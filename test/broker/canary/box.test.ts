@@ -90,7 +90,7 @@ it('a message that one deaf subscription would have lost arrives, and the one be
   link.follow(async (item) => { if (item.type === 'event') heard.push(item.event.content); });
   const report = (): NonNullable<ReturnType<typeof link.canary>> => link.canary() ?? expect.fail('no canary');
   // Two channels, the lists, the notices, the orders: the relay in the box carries it in each.
-  await vi.waitFor(() => { expect(report()).toMatchObject({ subscriptions: 5, hearing: 5, deaf: [] }); }, { timeout: 20_000 });
+  await vi.waitFor(() => { expect(report()).toMatchObject({ subscriptions: 5, hearing: 5, deaf: [] }); }, { timeout: 30_000 });
   const deaf = `ch-${CHANNEL}`;
   proxy.swallows.add(deaf);
   const owner = await Client.as({
@@ -101,11 +101,11 @@ it('a message that one deaf subscription would have lost arrives, and the one be
     const event = OWNER.sign({ tags: [['h', channel], ['p', AGENT.pubkey]], content, createdAtSec: Math.floor(Date.now() / 1000) });
     owner.socket.send(JSON.stringify(['EVENT', event]));
   }
-  await vi.waitFor(() => { expect(heard).toEqual(['beside it']); }, { timeout: 20_000 });
-  await vi.waitFor(() => { expect(report().deaf).toMatchObject([{ subscription: deaf }]); }, { timeout: 20_000 });
+  await vi.waitFor(() => { expect(heard).toEqual(['beside it']); }, { timeout: 30_000 });
+  await vi.waitFor(() => { expect(report().deaf).toMatchObject([{ subscription: deaf }]); }, { timeout: 30_000 });
   expect(heard).toEqual(['beside it']);
   proxy.swallows.clear();
-  await vi.waitFor(() => { expect(heard).toEqual(['beside it', 'swallowed']); }, { timeout: 20_000 });
-  await vi.waitFor(() => { expect(report()).toMatchObject({ hearing: 5, deaf: [], deafened: 1, recovered: 1 }); }, { timeout: 20_000 });
+  await vi.waitFor(() => { expect(heard).toEqual(['beside it', 'swallowed']); }, { timeout: 30_000 });
+  await vi.waitFor(() => { expect(report()).toMatchObject({ hearing: 5, deaf: [], deafened: 1, recovered: 1 }); }, { timeout: 30_000 });
   expect(proxy.swallowed).toBeGreaterThan(0);
 }, 90_000);

@@ -62,7 +62,7 @@ async function until({ clock }: Bench, holds: () => boolean | Promise<boolean>, 
     if (await holds()) return;
     clock.push(ms);
     throw new Error('not yet');
-  }, { timeout: 10_000, interval: 1 });
+  }, { timeout: 30_000, interval: 1 });
 }
 
 describe('a card', () => {

@@ -88,7 +88,7 @@ describe.each(STEPS)('killed %s', (step) => {
     const created = again[NAMES.indexOf(ATTACHING)]?.result;
     const agents = created?.status === 'succeeded' ? [created.outcome?.['agentPubkey']] : [];
     if (created?.status !== 'indeterminate') {
-      await vi.waitFor(async () => { expect(await made()).toEqual({ live: agents, keys: agents.map((agent) => `${String(agent)}.key`) }); }, { timeout: 10_000 });
+      await vi.waitFor(async () => { expect(await made()).toEqual({ live: agents, keys: agents.map((agent) => `${String(agent)}.key`) }); }, { timeout: 30_000 });
     }
     // The control: the actions are done where nothing was recorded, and were done where all was.
     if (step === 'before claim' || step === 'after result') {

@@ -47,7 +47,7 @@ describe('agents.create', () => {
     }]);
     expect(made.keys()).toEqual([`${agent}.key`]);
     expect(statSync(join(made.box.directory, 'agents', `${agent}.key`)).mode & 0o777).toBe(0o600);
-    const profile = await vi.waitFor(async () => await made.profile(agent) ?? expect.fail('no profile yet'), { timeout: 10_000 });
+    const profile = await vi.waitFor(async () => await made.profile(agent) ?? expect.fail('no profile yet'), { timeout: 30_000 });
     expect(JSON.parse(profile.content)).toMatchObject({ display_name: 'Scout' });
     expect(attestationIn(profile.tags, agent, profile)).toMatchObject({ ok: true, attestation: { owner: AGENT.pubkey } });
     expect(told(await act(made, agent, 'r-1', 'message.post', { channelId: CHANNEL, content: 'here' }))).toBe('succeeded');
@@ -154,7 +154,7 @@ describe('agents.update', () => {
     expect(made.changes[2]).toMatchObject({ agent: { displayName: 'Mole', systemPrompt: 'Dig.', respondTo: 'anyone' } });
     await vi.waitFor(async () => {
       expect(JSON.parse((await made.profile(agent))?.content ?? '{}')).toMatchObject({ display_name: 'Mole' });
-    }, { timeout: 10_000 });
+    }, { timeout: 30_000 });
   });
 
   it('starts the agent anew on another runtime', async () => {
@@ -172,7 +172,7 @@ describe('agents.update', () => {
     const agent = keyOf(await made.box.act('r-1', 'agents.create', CREATE));
     const shows = (members: object): Promise<void> => vi.waitFor(async () => {
       expect(JSON.parse((await made.profile(agent))?.content ?? '{}')).toMatchObject(members);
-    }, { timeout: 10_000 });
+    }, { timeout: 30_000 });
     await shows({ display_name: 'Scout' });
     expect(told(await act(made, agent, 'r-1', 'profile.set', { about: 'Looks around.' }))).toBe('succeeded');
     const answer = await made.box.act('r-2', 'agents.update', { target: { pubkey: agent }, runtime: 'goose', displayName: 'Mole' });
@@ -194,17 +194,17 @@ describe('agents.update', () => {
     const made = await openManagedBox({ openUpstream: losing });
     const agent = keyOf(await made.box.act('r-1', 'agents.create', CREATE));
     const name = async (): Promise<unknown> => (JSON.parse((await made.profile(agent))?.content ?? '{}') as { display_name?: unknown }).display_name;
-    await vi.waitFor(async () => { expect(await name()).toBe('Scout'); }, { timeout: 10_000 });
+    await vi.waitFor(async () => { expect(await name()).toBe('Scout'); }, { timeout: 30_000 });
     expect(told(await made.box.act('r-2', 'agents.update', { target: { pubkey: agent }, displayName: 'Mole' }))).toBe('succeeded');
     await until(() => made.changes.length === 2);
     isLost = false;
     await made.box.restart();
-    await vi.waitFor(async () => { expect(await name()).toBe('Mole'); }, { timeout: 10_000 });
+    await vi.waitFor(async () => { expect(await name()).toBe('Mole'); }, { timeout: 30_000 });
     // It is made up for once: a name that the agent gives itself from here on stays.
     const store = openSqlite(join(made.box.directory, 'skep.db'), SUPERVISOR_SCHEMA);
     onTestFinished(() => store.close());
     const due = async (): Promise<unknown> => (await store.read(sql('SELECT renamed FROM managed_agents')))[0]?.['renamed'];
-    await vi.waitFor(async () => { expect(await due()).toBe(0); }, { timeout: 10_000 });
+    await vi.waitFor(async () => { expect(await due()).toBe(0); }, { timeout: 30_000 });
   });
 
   it('never chooses between two of one name', async () => {

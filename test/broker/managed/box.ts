@@ -58,5 +58,5 @@ async function newest(reader: Client, filter: object): Promise<VerifiedEvent | u
 }
 
 export async function until(holds: () => boolean): Promise<void> {
-  await vi.waitFor(() => { if (!holds()) throw new Error('not yet'); }, { timeout: 10_000, interval: 10 });
+  await vi.waitFor(() => { if (!holds()) throw new Error('not yet'); }, { timeout: 30_000, interval: 10 });
 }

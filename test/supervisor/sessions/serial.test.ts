@@ -15,14 +15,20 @@ interface Line {
 
 describe('the prompts of a session', () => {
   it.each([1, 3])('come one after the other, in %i processes', async (processes) => {
+    const held = CHANNELS.slice(0, processes).map((_, n) => ({ match: `hold-${n}`, do: [{ mark: `held-${n}` }, { wait: 'all' }, { say: '{{session}}' }] }));
     const bench = openBench({
-      processes, script: { sessions: { load: true }, rules: [{ do: [{ sleep: 3 }, { say: '{{session}}' }] }] },
+      processes, script: { sessions: { load: true }, rules: [...held, { do: [{ sleep: 3 }, { say: '{{session}}' }] }] },
       observation: { livenessMs: 600_000, packed: false, program: { command: 'agent', args: [] } },
     });
     await bench.nth('process_started', processes);
     for (let n = 0; n < MESSAGES; n += 1) {
       const channel = CHANNELS[n % CHANNELS.length] ?? expect.fail('no channel');
-      await bench.hear(message({ tags: [['h', channel], ['p', agent.pubkey]] }));
+      await bench.hear(message({ content: `hold-${n}`, tags: [['h', channel], ['p', agent.pubkey]] }));
+      // The control: processes do work beside each other.
+      if (n === held.length - 1) {
+        await bench.until(() => held.every((_, at) => bench.isMarked(`held-${at}`)));
+        bench.openGate('all');
+      }
     }
     await bench.until(() => bench.agent.snapshot().inbox.done === MESSAGES);
 
@@ -39,7 +45,6 @@ describe('the prompts of a session', () => {
       if (kind === 'acp_read' && method === undefined) waiting.delete(`${agentIndex ?? 0} ${id ?? 0}`);
     }
     expect(waiting.size).toBe(0);
-    // The control: processes do work beside each other.
     expect(most).toBe(processes);
     expect(bench.seen('turn_ended').map(({ outcome }) => outcome)).not.toContain('error');
   });
