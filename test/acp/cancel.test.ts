@@ -3,13 +3,29 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { PermissionAnswer } from '../../src/acp/index.ts';
-import { alive, answering, noneLeft, open, pidIn, play, say, start } from './harness.ts';
+import { alive, answering, noneLeft, open, pidIn, play, say, start, until } from './harness.ts';
+import type { Started } from './harness.ts';
+import { LeapClock } from './leap-clock.ts';
 
 afterEach(noneLeft);
 
 const CANCELLED: PermissionAnswer = { outcome: 'cancelled' };
 const ONCE: PermissionAnswer = { outcome: 'selected', optionId: 'allow-once' };
 const rule = (...steps: readonly object[]): object => ({ rules: [{ do: steps }] });
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const ALIVE = { notify: { method: '_alive', params: {} } };
+
+/** For longer than any test takes. */
+function chatter(word: object): readonly object[] {
+  return Array.from({ length: 3_000 }, () => [word, { sleep: 20 }]).flat();
+}
+
+/** How many lines of the agent have that word. */
+function read({ lines }: Started, word: string): number {
+  return lines.filter(({ direction, text }) => direction === 'read' && text.includes(word)).length;
+}
 
 describe('a cancel', () => {
   it('is heeded', async () => {
@@ -112,9 +128,12 @@ describe('a cancel', () => {
 
 describe('time', () => {
   it('an agent that says nothing is asked to stop, and told to have been idle', async () => {
-    const started = await start(rule({ say: 'hm' }, { hang: true }));
-    const outcome = await say(started.process, await open(started), 'go', { idleTimeoutMs: 300 });
-    expect(outcome).toMatchObject({ status: 'idle_timeout', afterMs: 300, processAlive: true, seen: { text: 'hm' } });
+    const clock = new LeapClock();
+    const started = await start(rule({ say: 'hm' }, { hang: true }), { clock });
+    const turn = say(started.process, await open(started), 'go', { idleTimeoutMs: MINUTE_MS, hardTimeoutMs: HOUR_MS });
+    await until(() => read(started, 'hm') === 1);
+    clock.leap(MINUTE_MS);
+    expect(await turn).toMatchObject({ status: 'idle_timeout', afterMs: MINUTE_MS, processAlive: true, seen: { text: 'hm' } });
   });
 
   it('and is ended when it says nothing to that either', async () => {
@@ -125,31 +144,36 @@ describe('time', () => {
   });
 
   it.each([
-    ['a word of no session', { notify: { method: '_alive', params: {} } }],
+    ['a word of no session', ALIVE],
     ['news of the session', { update: { sessionUpdate: 'session_info_update', title: 'at work' } }],
   ])('%s is no progress: the turn is idle', async (_, word) => {
-    const chatter = Array.from({ length: 200 }, () => [word, { sleep: 20 }]).flat();
-    const started = await start(rule({ say: 'hm' }, ...chatter));
-    const outcome = await say(started.process, await open(started), 'go', { idleTimeoutMs: 500 });
-    expect(outcome).toMatchObject({ status: 'idle_timeout', afterMs: 500, processAlive: true, seen: { text: 'hm' } });
+    const clock = new LeapClock();
+    const started = await start(rule({ say: 'hm' }, ...chatter(word)), { clock });
+    const turn = say(started.process, await open(started), 'go', { idleTimeoutMs: MINUTE_MS, hardTimeoutMs: HOUR_MS });
+    for (const times of [1, 2]) {
+      await until(() => read(started, word === ALIVE ? '_alive' : 'at work') > 10 * times);
+      clock.leap(MINUTE_MS / 2);
+    }
+    expect(await turn).toMatchObject({ status: 'idle_timeout', afterMs: MINUTE_MS, processAlive: true, seen: { text: 'hm' } });
   });
 
   it('every sign that the turn goes on puts the idle timeout off, until the hard one', async () => {
-    const chatter = Array.from({ length: 400 }, () => [
-      { update: { sessionUpdate: 'a_kind_from_the_future' } },
-      { sleep: 20 },
-    ]).flat();
-    const started = await start(rule(...chatter));
-    const outcome = await say(started.process, await open(started), 'go', { idleTimeoutMs: 700, hardTimeoutMs: 1_500 });
-    expect(outcome).toMatchObject({ status: 'hard_timeout', afterMs: 1_500, processAlive: true });
+    const clock = new LeapClock();
+    const started = await start(rule(...chatter({ update: { sessionUpdate: 'a_kind_from_the_future' } })), { clock });
+    const turn = say(started.process, await open(started), 'go', { idleTimeoutMs: MINUTE_MS, hardTimeoutMs: 2 * MINUTE_MS });
+    for (let third = 0; third < 3; third += 1) {
+      const before = read(started, 'a_kind_from_the_future');
+      await until(() => read(started, 'a_kind_from_the_future') > before);
+      clock.leap(MINUTE_MS * 2 / 3);
+    }
+    expect(await turn).toMatchObject({ status: 'hard_timeout', afterMs: 2 * MINUTE_MS, processAlive: true });
   });
 
   it.each([
     ['idle', 'hang'],
     ['hard', 'chat'],
   ])('the %s timeout holds when the clock is set back', async (kind, what) => {
-    const chatter = Array.from({ length: 900 }, () => [{ say: '.' }, { sleep: 20 }]).flat();
-    const rules = [{ match: 'chat', do: [{ mark: 'begun' }, ...chatter] }, { do: [{ mark: 'begun' }, { hang: true }] }];
+    const rules = [{ match: 'chat', do: [{ mark: 'begun' }, ...chatter({ say: '.' })] }, { do: [{ mark: 'begun' }, { hang: true }] }];
     const started = await start({ rules });
     const bounds = kind === 'idle' ? { idleTimeoutMs: 600 } : { idleTimeoutMs: 10_000, hardTimeoutMs: 1_000 };
     const turn = say(started.process, await open(started), what, bounds);
@@ -164,14 +188,18 @@ describe('time', () => {
   });
 
   it('but the lines of another session keep no one alive', async () => {
-    const chatter = Array.from({ length: 200 }, () => [{ say: '.' }, { sleep: 20 }]).flat();
-    const started = await start({ rules: [{ match: 'chat', do: chatter }, { do: [{ hang: true }] }] });
+    const clock = new LeapClock();
+    const started = await start({ rules: [{ match: 'chat', do: chatter({ say: '.' }) }, { do: [{ mark: 'hangs' }, { hang: true }] }] }, { clock });
     const [a, b] = [await open(started), await open(started)];
-    const chatting = say(started.process, a, 'chat');
-    expect(await say(started.process, b, 'hang', { idleTimeoutMs: 400 })).toMatchObject({
-      status: 'idle_timeout',
-      processAlive: true,
-    });
+    const chatting = say(started.process, a, 'chat', { idleTimeoutMs: HOUR_MS, hardTimeoutMs: HOUR_MS });
+    const hanging = say(started.process, b, 'hang', { idleTimeoutMs: MINUTE_MS, hardTimeoutMs: HOUR_MS });
+    await pidIn(started.directory, 'hangs');
+    for (let half = 0; half < 2; half += 1) {
+      const before = read(started, 'agent_message_chunk');
+      await until(() => read(started, 'agent_message_chunk') > before);
+      clock.leap(MINUTE_MS / 2);
+    }
+    expect(await hanging).toMatchObject({ status: 'idle_timeout', processAlive: true });
     started.process.cancel(a);
     expect(await chatting).toMatchObject({ status: 'cancelled' });
   });

@@ -4,6 +4,7 @@ import type {
   IncomingRequest, OpenPermissionDesk, PermissionAnswer, PermissionDoors, PermissionReply,
 } from '../../src/acp/index.ts';
 import { noneLeft, open, pidIn, say, start, until } from './harness.ts';
+import { LeapClock } from './leap-clock.ts';
 
 afterEach(noneLeft);
 
@@ -113,8 +114,11 @@ describe('the end of a turn', () => {
 
   it('by its hard timeout is told as that', async () => {
     const slow = slowDesk();
-    const started = await start(ASKS, { desk: slow.desk });
-    const turn = say(started.process, await open(started), 'go', { turnId: 't', hardTimeoutMs: 300 });
+    const clock = new LeapClock();
+    const started = await start(ASKS, { desk: slow.desk, clock });
+    const turn = say(started.process, await open(started), 'go', { turnId: 't', hardTimeoutMs: 60_000 });
+    await until(() => slow.asked.length === 1);
+    clock.leap(60_000);
     expect(await turn).toMatchObject({ status: 'hard_timeout' });
     expect(slow.told).toEqual(['cancelled t overtime', 'over t']);
   });
@@ -132,18 +136,23 @@ describe('the end of a turn', () => {
 describe('the idle timeout', () => {
   it('stands still while it is suspended, and begins anew', async () => {
     const slow = slowDesk();
-    const started = await start(rule({ ask: 'x', as: 'v' }, { mark: 'answered' }, { hang: true }), { desk: slow.desk });
+    const clock = new LeapClock();
+    const started = await start(rule({ ask: 'x', as: 'v' }, { mark: 'answered' }, { hang: true }), { desk: slow.desk, clock });
     const sessionId = await open(started);
-    const turn = say(started.process, sessionId, 'go', { turnId: 't', idleTimeoutMs: 2_000 });
+    const bounds = { idleTimeoutMs: 60_000, hardTimeoutMs: 600_000 };
+    const turn = say(started.process, sessionId, 'go', { turnId: 't', ...bounds });
     await until(() => slow.asked.length === 1);
     slow.doors().suspendIdle(sessionId);
     // The control: another session of the same silence ends by it meanwhile.
-    const other = await say(started.process, await open(started), 'go', { idleTimeoutMs: 2_500 });
-    expect(other.status).toBe('idle_timeout');
+    const other = say(started.process, await open(started), 'go', bounds);
+    clock.leap(60_000);
+    expect(await other).toMatchObject({ status: 'idle_timeout' });
     expect(slow.told).toEqual([]);
     slow.doors().resumeIdle(sessionId);
     void slow.asked[0]?.reply(ONCE);
-    expect(await turn).toMatchObject({ status: 'idle_timeout', afterMs: 2_000 });
+    await pidIn(started.directory, 'answered');
+    clock.leap(60_000);
+    expect(await turn).toMatchObject({ status: 'idle_timeout', afterMs: 60_000 });
   });
 });
 

@@ -32,8 +32,8 @@ export const SHORT: Partial<AcpLimits> = {
   stdinGraceMs: 300,
   termGraceMs: 300,
   killWaitMs: 2_000,
-  cancelGraceMs: 300,
-  idleCancelGraceMs: 300,
+  cancelGraceMs: 1_500,
+  idleCancelGraceMs: 1_500,
 };
 
 export interface Tapped {
