@@ -86,9 +86,10 @@ function operatorText({ turns, skipped, nextBeatAtMs, running, lastEnd }: Operat
   ].join(', ');
 }
 
-function turnText({ turnId, channelId, sinceMs, events }: TurnReport, nowMs: number): string {
+function turnText({ turnId, channelId, sinceMs, events, asking }: TurnReport, nowMs: number): string {
   return [
     `${shortId(safe(turnId))} in ${shortId(channelId)}`, plural(events, 'event'), `for ${ago(nowMs - sinceMs)}`,
+    ...(asking === undefined ? [] : [`waits for the owner's word on ${plural(asking, 'request')}`]),
   ].join(', ');
 }
 

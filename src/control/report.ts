@@ -104,6 +104,8 @@ export interface TurnReport {
   readonly channelId: ChannelId;
   readonly sinceMs: number;
   readonly events: number;
+  /** Permission requests that wait for the owner. */
+  readonly asking?: number;
 }
 
 export interface InboxCounts {
@@ -140,7 +142,7 @@ const agent = z.object({
     lastEnd: z.exactOptional(z.string()),
   })),
   refusedSettings: z.exactOptional(z.array(z.object({ setting: z.enum(['model', 'mode', 'effort']), value: z.string(), offered: z.array(z.string()) }))),
-  turns: z.array(z.object({ turnId: z.string(), channelId, sinceMs: whole, events: whole })),
+  turns: z.array(z.object({ turnId: z.string(), channelId, sinceMs: whole, events: whole, asking: z.exactOptional(whole) })),
   inbox: z.object({ queued: whole, dispatched: whole, done: whole, dead: whole }),
   telemetry: z.exactOptional(z.object({ sent: whole, waiting: whole, dropped: whole, tooLong: whole, refused: whole })),
   signals: z.exactOptional(z.object({ presence: z.exactOptional(z.enum(['online', 'away', 'offline'])), sent: whole, dropped: whole })),

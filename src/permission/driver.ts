@@ -126,6 +126,11 @@ export class PermissionDriver implements PermissionDesk {
     return this.#state.entries.filter((entry) => entry.status !== 'writing' && sameText(bindingOf(entry).nonce, nonce)).length > 0;
   }
 
+  /** Requests of that turn that the owner has not decided yet. */
+  waitingIn(turnId: string): number {
+    return this.#state.entries.filter((entry) => entry.status !== 'writing' && entry.ask.binding.turnId === turnId).length;
+  }
+
   decide(decided: Decided): void {
     this.#feed(decided);
   }

@@ -147,7 +147,7 @@ export class Agent {
 
   snapshot(): AgentSnapshot {
     const inbox = this.#left ?? { ...inboxCounts(this.#inbox.state), ...this.#ended };
-    return snapshotOf({ options: this.#options, pool: this.#pool, flights: this.#turns.flights, operator: this.#operator, limit: this.#limit, wishes: this.#wishes, inbox });
+    return snapshotOf({ options: this.#options, pool: this.#pool, flights: this.#turns.flights, permissions: this.#permissions, operator: this.#operator, limit: this.#limit, wishes: this.#wishes, inbox });
   }
 
   async #begin(): Promise<void> {

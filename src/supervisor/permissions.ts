@@ -70,6 +70,11 @@ export class Permissions {
     holder.decide({ type: 'decided', nonce, optionId, channelId, sender, agent, createdAt, receivedAt });
   }
 
+  /** Requests of that turn that the owner has not decided yet. */
+  waitingIn(turnId: string): number {
+    return [...this.#drivers].reduce((sum, driver) => sum + driver.waitingIn(turnId), 0);
+  }
+
   #newDriver(agentIndex: number): (doors: ConstructorParameters<typeof PermissionDriver>[1]) => PermissionDriver {
     const { link, clock, steadyClock, random, permission: rule, gate: { owner } } = this.#parts;
     const observation = this.#observation;

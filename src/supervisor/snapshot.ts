@@ -25,6 +25,8 @@ export interface AgentSnapshot {
     readonly channelId: ChannelId;
     readonly sinceMs: Milliseconds;
     readonly events: number;
+    /** Permission requests that wait for the owner; absent where there are none. */
+    readonly asking?: number;
   }[];
   readonly inbox: { readonly queued: number; readonly dispatched: number; readonly done: number; readonly dead: number };
   readonly controls: ControlCounts;

@@ -29,7 +29,7 @@ it('tells everything of a report, one line a thing', () => {
     '  process  backoff, 0 sessions, last end: exited with 1',
     '  not set  effort ultra; it offers low, high',
     '  not set  model huge; it offers none',
-    '  turn     t-1 in 6a3f3d52, 3 events, for 11 s',
+    '  turn     t-1 in 6a3f3d52, 3 events, for 11 s, waits for the owner\'s word on 1 request',
     '',
     'helper  of bee, started, run 01234567 since 12 s',
     '  now      definition bee: expected one on the relay',

@@ -27,7 +27,7 @@ export function sampleReport(): StatusReport {
       },
       processes: [{ pid: 4711, state: 'busy', sessions: 2 }, { state: 'backoff', sessions: 0, lastEnd: 'exited with 1' }],
       refusedSettings: [{ setting: 'effort', value: 'ultra', offered: ['low', 'high'] }, { setting: 'model', value: 'huge', offered: [] }],
-      turns: [{ turnId: 't-1', channelId: CHANNEL, sinceMs: 1_790_000_000_500, events: 3 }],
+      turns: [{ turnId: 't-1', channelId: CHANNEL, sinceMs: 1_790_000_000_500, events: 3, asking: 1 }],
       inbox: { queued: 4, dispatched: 3, done: 20, dead: 1 },
       telemetry: { sent: 512, waiting: 2, dropped: 7, tooLong: 1, refused: 0 },
       canary: { subscriptions: 4, hearing: 2, deaf: [{ subscription: 'members', sinceMs: 1_790_000_000_000 }], deafened: 2, recovered: 1, refusal: 'restricted: no' },

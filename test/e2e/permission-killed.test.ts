@@ -45,6 +45,8 @@ it('kill -9: closed as cancelled at the next start, and the old decision is told
   const first = await up();
   await first.owner.publish(9, { content: 'clean up', tags: [['h', channelId], ['p', first.agent]] });
   const shown = await first.watch.until('a card', () => first.desk.cards[0]);
+  // Who wonders why there is no answer is told so.
+  expect((await reportOf(join(directory, '.skep'))).agents[0]?.turns).toMatchObject([{ events: 1, asking: 1 }]);
   await first.kill();
 
   const second = await up();

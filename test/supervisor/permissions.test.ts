@@ -67,7 +67,10 @@ describe('a decision', () => {
     await set.ask(0);
     await set.ask(1);
     expect(set.link.told.map(({ agentIndex, turnId }) => [agentIndex, turnId])).toEqual([[0, 'turn-0'], [1, 'turn-1']]);
+    const waiting = (): readonly number[] => ['turn-0', 'turn-1', 'turn-2'].map((turnId) => set.permissions.waitingIn(turnId));
+    expect(waiting()).toEqual([1, 1, 0]);
     decide(set, set.nonce(1));
+    expect(waiting()).toEqual([1, 0, 0]);
     expect(set.answers).toEqual([{ id: 1, answer: { outcome: 'selected', optionId: 'yes' } }]);
     expect(statuses(set)).toEqual(['sent']);
   });
