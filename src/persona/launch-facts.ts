@@ -67,12 +67,15 @@ async function definitionTemplateOf({ key, relay }: ReadingPorts, definitionId: 
   const found = await headOf(relay, { kind: PERSONA_KIND.definition, author: key.pubkey, d: slug });
   if (!found.ok) return found;
   const head = found.value;
-  const reading = head === undefined ? refuse('envelope', 'expected one on the relay') : readDefinition(head);
-  if (head === undefined || !reading.ok) {
-    return { ok: true, value: { type: 'definition_unusable', detail: `definition ${slug}: ${reading.ok ? '' : reading.detail}` } };
-  }
+  if (head === undefined) return unusable(slug, `its owner has none on the relay; skep persona new ${slug} makes one`);
+  const reading = readDefinition(head);
+  if (!reading.ok) return unusable(slug, reading.detail);
   const { definition } = reading;
   return { ok: true, value: { type: 'definition', systemPrompt: definition.systemPrompt, head: { id: head.id, slug, definition } } };
+}
+
+function unusable(slug: string, detail: string): Known<LaunchFacts['template']> {
+  return { ok: true, value: { type: 'definition_unusable', detail: `definition ${slug}: ${detail}` } };
 }
 
 /** Another client's team may have no record that we can read, and its event or its versions alone. */

@@ -112,6 +112,10 @@ describe('an agent that is ill', () => {
     const directory = home({ adapter: '{ command: ./agent }' });
     expect(await doctor(directory, 'helper')).toMatchObject({ code: 1, findings: [{ about: 'program', is: 'problem', mend: expect.stringContaining('adapter.command') as unknown }] });
     writeFileSync(join(directory, 'agent'), '#!/bin/sh\necho "error: unknown option --acp" >&2\nexit 2\n');
+    const path = join(directory, 'agent');
+    const locked = { is: 'problem', what: `${path} may not be executed`, mend: `make it executable: chmod +x ${path}` };
+    expect(await doctor(directory, 'helper')).toMatchObject({ code: 1, findings: [{ about: 'program', ...locked }] });
+    expect((await doctor(directory)).findings).toContainEqual({ about: 'helper', ...locked });
     chmodSync(join(directory, 'agent'), 0o755);
     const { code, findings } = await doctor(directory, 'helper');
     expect([code, findings.at(-1)]).toMatchObject([1, { about: 'start', what: expect.stringContaining('unknown option --acp') as unknown, mend: expect.stringContaining('arguments') as unknown }]);

@@ -32,7 +32,7 @@ it('tells everything of a report, one line a thing', () => {
     '  turn     t-1 in 6a3f3d52, 3 events, for 11 s, waits for the owner\'s word on 1 request',
     '',
     'helper  of bee, started, run 01234567 since 12 s',
-    '  now      definition bee: expected one on the relay',
+    '  now      definition bee: its owner has none on the relay; skep persona new bee makes one',
     '  told     version aaaaaaaa, sha256 cccccccccccc in its place (skep.yaml: agents.helper.instructions), session channel, model large (skep.yaml: agents.helper.model)',
     '  teams    2 teams, version bbbbbbbb, sha256 dddddddddddd in its place (skep.yaml: agents.helper.team-instructions)',
     '  now      version eeeeeeee, sha256 ffffffffffff in its place (skep.yaml: agents.helper.instructions), session thread',
@@ -46,7 +46,7 @@ it('tells of an agent that is not started why, and of one that is what it was to
   const report = sampleReport();
   const calm = { name: 'helper', pubkey: AGENT, drift: [], pendingRecords: 0 } as const;
   const linesOf = (one: LaunchReport): readonly string[] => statusLines({ ...report, agents: [], launches: [one] }, NOW_MS).slice(-3);
-  expect(linesOf({ ...calm, status: 'refused', reason: 'definition bee: expected one on the relay' })).toEqual(['', 'helper  of its own event, not started', '  because  definition bee: expected one on the relay']);
+  expect(linesOf({ ...calm, status: 'refused', reason: 'definition bee: its owner has none on the relay; skep persona new bee makes one' })).toEqual(['', 'helper  of its own event, not started', '  because  definition bee: its owner has none on the relay; skep persona new bee makes one']);
   const nothing = { own: { source: 'none', sha256: null }, team: { teams: [], sha256: null }, sessionPolicy: 'channel', model: { id: null } } as const;
   const told = (source: 'none' | 'legacy' | 'definition'): string | undefined =>
     linesOf({ ...calm, status: 'running', pinned: { ...nothing, own: { source, sha256: null } } }).at(-1);

@@ -36,7 +36,7 @@ export function sampleReport(): StatusReport {
       limit: { times: 3, untilMs: 1_790_000_240_000 },
     }],
     launches: [{
-      name: 'helper', pubkey: AGENT, persona: 'bee', status: 'running', reason: 'definition bee: expected one on the relay',
+      name: 'helper', pubkey: AGENT, persona: 'bee', status: 'running', reason: 'definition bee: its owner has none on the relay; skep persona new bee makes one',
       runId: '0123456789abcdef0123456789abcdef', startedAtSec: 1_790_000_000,
       pinned: {
         own: { source: 'version', version: eventId('a'.repeat(64)), sha256: 'c'.repeat(64), override: 'skep.yaml: agents.helper.instructions' },

@@ -78,13 +78,13 @@ it('waits for a definition, keeps what it was told, is told the new texts at its
   };
 
   await watch.until('the refusal', () => launch()?.status === 'refused');
-  expect(launch()).toMatchObject({ name: 'helper', persona: 'bee', reason: 'definition bee: expected one on the relay', drift: [], pendingRecords: 0 });
+  expect(launch()).toMatchObject({ name: 'helper', persona: 'bee', reason: 'definition bee: its owner has none on the relay; skep persona new bee makes one', drift: [], pendingRecords: 0 });
   expect(running.snapshot().agents).toEqual([]);
   const ports = ownerOf(stage);
   // Whoever saves something is there to be told.
   await define(ports, { systemPrompt: 'another' }, 'ant');
   const notice = await watch.until('the notice', () => frames.find(({ kind }) => kind === 'launch_refused'));
-  expect(notice.payload).toEqual({ code: 'definition_unusable', detail: 'definition bee: expected one on the relay' });
+  expect(notice.payload).toEqual({ code: 'definition_unusable', detail: 'definition bee: its owner has none on the relay; skep persona new bee makes one' });
 
   await define(ports, { systemPrompt: 'You are a bee.', model: 'large' });
   await watch.until('the start', () => launch()?.status === 'running');

@@ -114,15 +114,15 @@ describe('an agent is not started', () => {
   it('where its owner has to mend something: the others run on, the owner is told, and it starts when it is mended', async () => {
     const two = world([{ persona: 'bee' }, { persona: 'ant' }]);
     define(two.relay);
-    await until(() => statusOf(two) === 'running; refused: definition ant: expected one on the relay');
+    await until(() => statusOf(two) === 'running; refused: definition ant: its owner has none on the relay; skep persona new ant makes one');
     expect(two.starts.map(({ target }) => target.name)).toEqual(['a0']);
-    expect(two.frames).toEqual([{ kind: 'launch_refused', payload: '{"code":"definition_unusable","detail":"definition ant: expected one on the relay"}', rank: 'lifecycle' }]);
+    expect(two.frames).toEqual([{ kind: 'launch_refused', payload: '{"code":"definition_unusable","detail":"definition ant: its owner has none on the relay; skep persona new ant makes one"}', rank: 'lifecycle' }]);
     expect(two.warnings).toHaveLength(1);
     // Nobody answers: what was known holds.
     two.broken.answers = false;
     two.news();
     await two.settle(() => (two.launches.snapshot()[0]?.reason ?? '').startsWith('relay'));
-    expect(two.launches.snapshot()[1]).toMatchObject({ status: 'refused', reason: 'definition ant: expected one on the relay' });
+    expect(two.launches.snapshot()[1]).toMatchObject({ status: 'refused', reason: 'definition ant: its owner has none on the relay; skep persona new ant makes one' });
     two.broken.answers = true;
     const written = writeDefinition({ ...plainDefinition('Ant'), systemPrompt: 'ant' }, false);
     two.relay.put(signed(definitionTemplate({ slug: 'ant', body: written.ok ? written.body : '', isShared: false, createdAt: seconds(1) })));

@@ -18,7 +18,7 @@ import type { Facts } from './facts.ts';
 import { hint, ok, problem } from './finding.ts';
 import type { Finding } from './finding.ts';
 import { memoryOfTree } from './memory.ts';
-import { missing, noSession, notStarted } from './mend.ts';
+import { absent, noSession, notStarted } from './mend.ts';
 import { nodeFinding } from './node.ts';
 
 export interface Patient {
@@ -49,7 +49,7 @@ export async function examine({ name, adapter, args, env, cwd, wished = {} }: Pa
   const line = commandLine(adapter, process.execPath, args);
   const environment = childEnvironment({ parent: process.env, extra: { ...adapter.environment, ...env }, own: { [ENV_PROCESS]: mark() } });
   const program = findProgram({ command: line.command, cwd, env: environment });
-  if (program === undefined) return { patient: name, findings: [problem('program', `there is no program ${line.command}`, missing(adapter))] };
+  if (program === undefined) return { patient: name, findings: [absent('program', { command: line.command, cwd }, adapter)] };
   const before = [ok('program', program), ...needsOf(adapter, environment, cwd), ...(await nodeFinding(adapter, environment, cwd))];
   const directory = mkdtempSync(join(tmpdir(), 'skep-doctor-'));
   try {

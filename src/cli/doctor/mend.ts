@@ -2,8 +2,10 @@
  * What is wrong with an agent program that did not start, or gave no session, and how it is mended. By codes where there
  * are any; by the program's own words only to choose among mends, never to decide anything.
  */
+import { statSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { describeEnd } from '../../acp/index.ts';
-import type { ProcessEnd, SessionRefused } from '../../acp/index.ts';
+import type { LaunchPlan, ProcessEnd, SessionRefused } from '../../acp/index.ts';
 import type { AdapterProfile } from '../../../adapters/index.ts';
 import { problem } from './finding.ts';
 import type { Finding } from './finding.ts';
@@ -23,7 +25,7 @@ export function notStarted(end: ProcessEnd, profile: AdapterProfile): Finding {
     case 'not_found':
       return problem('start', what, missing(profile));
     case 'not_executable':
-      return problem('start', what, `make it executable: chmod +x ${end.command}`);
+      return problem('start', what, executable(end.command));
     case 'start_timeout':
       return problem('start', what, `${NO_AGENT}; it may wait for a login on a terminal`);
     case 'exited_at_start':
@@ -46,7 +48,19 @@ export function noSession(refused: SessionRefused, profile: AdapterProfile): Fin
   return problem('session', detail, byWords(detail, profile));
 }
 
-export function missing({ needs, docsUrl }: AdapterProfile): string {
+/** A program that was looked for and not found; a path may lead to a file that only may not be run. */
+export function absent(about: string, { command, cwd }: Pick<LaunchPlan, 'command' | 'cwd'>, profile: AdapterProfile): Finding {
+  const path = resolve(cwd, command);
+  return command.includes('/') && statSync(path, { throwIfNoEntry: false })?.isFile() === true
+    ? problem(about, `${path} may not be executed`, executable(path))
+    : problem(about, `there is no program ${command}`, missing(profile));
+}
+
+function executable(path: string): string {
+  return `make it executable: chmod +x ${path}`;
+}
+
+function missing({ needs, docsUrl }: AdapterProfile): string {
   if (needs.install !== undefined) return `install it: ${needs.install}`;
   return docsUrl === undefined ? 'give its path in adapter.command, or put it on PATH' : `install it: ${docsUrl}`;
 }

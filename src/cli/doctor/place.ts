@@ -12,7 +12,7 @@ import { openFilesLimit } from '../open-files.ts';
 import { plural } from '../print.ts';
 import { hint, ok, problem } from './finding.ts';
 import type { Finding } from './finding.ts';
-import { missing } from './mend.ts';
+import { absent } from './mend.ts';
 
 const STATUS_MS = 2_000;
 const RELAY_MS = 10_000;
@@ -116,6 +116,6 @@ export function programOf({ name, adapter, args, env, cwd }: AgentConfig): Findi
   const { command } = commandLine(adapter, process.execPath, args);
   const found = findProgram({ command, cwd, env: childEnvironment({ parent: process.env, extra: { ...adapter.environment, ...env } }) });
   return found === undefined
-    ? problem(name, `there is no program ${command}`, missing(adapter))
+    ? absent(name, { command, cwd }, adapter)
     : ok(name, `${found}; skep doctor ${name} starts it`);
 }

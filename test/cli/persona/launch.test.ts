@@ -46,7 +46,7 @@ it('names the source of each layer, its size and hash: definition, then version,
   configure(box, 'persona: helper');
   expect(await planned(box)).toMatchObject({
     name: 'helper', starts: false, own: null, team: null, session: null,
-    refusal: { code: 'definition_unusable', detail: 'definition helper: expected one on the relay' },
+    refusal: { code: 'definition_unusable', detail: 'definition helper: its owner has none on the relay; skep persona new helper makes one' },
   });
   box.write('prompt.md', 'As the persona says.');
   await inPlace(box, 'persona', 'new', 'helper', '--name', 'Helper', '--prompt', 'prompt.md', '--session', 'thread', '--model', 'large', '--yes');
