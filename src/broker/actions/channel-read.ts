@@ -64,6 +64,7 @@ async function readPage(args: ReadArgs, context: ActionContext, start: Position 
     const beyond = contiguous(
       events.filter((event) => place === undefined || follows(event, place)),
       args.rootEventId,
+      events.filter(({ id }) => id !== args.rootEventId).length >= asked,
     );
     if (beyond.length === 0) {
       if (events.length < asked) return { messages, place: undefined };
@@ -115,12 +116,13 @@ function inThread(event: VerifiedEvent, root: EventId): boolean {
 
 /**
  * Newest first, without a gap. The root is asked for by its id and so comes along however old it is; while messages
- * between may be missing from the answer, it is left for a later one.
+ * between may be missing from the answer, it is left for a later one. In one that is `full` they may be missing also
+ * where the root stands alone: the messages that filled it are then all of the cursor's own second, at or before it.
  */
-function contiguous(events: readonly VerifiedEvent[], root: EventId | undefined): readonly VerifiedEvent[] {
+function contiguous(events: readonly VerifiedEvent[], root: EventId | undefined, full: boolean): readonly VerifiedEvent[] {
   const ordered = events.toSorted(newestFirst);
-  const last = ordered.at(-1);
-  return last?.id === root && ordered.length > 1 ? ordered.slice(0, -1) : ordered;
+  const isEarly = ordered.at(-1)?.id === root && (full || ordered.length > 1);
+  return isEarly ? ordered.slice(0, -1) : ordered;
 }
 
 function follows(event: VerifiedEvent, { createdAtSec, id }: Position): boolean {

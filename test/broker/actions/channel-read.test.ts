@@ -153,6 +153,17 @@ describe('a traversal', () => {
     expect(pages.flatMap(({ ids }) => ids)).toEqual(idsOf([...replies, root]));
   });
 
+  it('of a thread skips nothing of a second that holds more than a page, before the older root', async () => {
+    const { relay, context } = bench();
+    const root = message('root', START_SEC - 1);
+    const replies = Array.from({ length: 90 }, (_, index) =>
+      message(`r${index}`, START_SEC, [['e', root.id, '', 'reply']]),
+    );
+    relay.keep(root, ...replies);
+    const pages = await readAll(context, { rootEventId: root.id, limit: 4 });
+    expect(pages.flatMap(({ ids }) => ids)).toEqual(idsOf([...replies, root]));
+  });
+
   it('asks deeper when one second holds more than a page', async () => {
     const { relay, context } = bench();
     const second = Array.from({ length: 90 }, (_, index) => message(`m${index}`));
