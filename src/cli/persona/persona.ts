@@ -6,7 +6,7 @@ import type { Command } from 'commander';
 import { Option } from 'commander';
 import { Failure, shortId } from '../../model/index.ts';
 import { parsePubkey } from '../../nostr/index.ts';
-import { definitionHash, definitionMembers, deleteAt, freeSlug, PERSONA_KIND, plainDefinition, readTeams, slugFrom } from '../../persona/index.ts';
+import { definitionHash, definitionMembers, deleteAt, freeSlug, isPersonaSlug, PERSONA_KIND, plainDefinition, readTeams, slugFrom } from '../../persona/index.ts';
 import type { Definition } from '../../persona/index.ts';
 import { placeOptions } from '../owner-open.ts';
 import { isoOf, jsonLine } from '../owner-text.ts';
@@ -205,7 +205,7 @@ async function diff(personas: Personas, slug: string, other: string, { json = fa
 async function otherOne(personas: Personas, text: string): Promise<{ readonly definition: Definition; readonly slug: string | undefined }> {
   const coordinate = coordinateIn(text, PERSONA_KIND.definition);
   if (coordinate !== undefined) return shown(personas, coordinate);
-  const found = /^[a-z0-9_-]+$/.test(text) ? await definitionAt(personas, asSlug(text)) : undefined;
+  const found = isPersonaSlug(text) ? await definitionAt(personas, text) : undefined;
   return found ?? { definition: readDefinitionText(await readSource(text), text), slug: undefined };
 }
 

@@ -29,6 +29,7 @@ it('a persona is written from words and files, changed, compared and listed', as
 
   box.write('other.yaml', 'display_name: Reviewer\nsystem_prompt: |\n  You review.\nsession_policy: thread\n');
   expect((await skep('persona', 'diff', 'reviewer', 'other.yaml')).stdout).toContain('-model: sonnet\n+session_policy: thread');
+  expect(await box.with({ input: 'display_name: Critic\n' }, 'persona', 'diff', 'reviewer', '-')).toMatchObject({ code: 0, stdout: expect.stringContaining('+display_name: Critic') });
   expect(await skep('persona', 'import', 'other.yaml', '--yes')).toMatchObject({ code: 0, stdout: expect.stringMatching(/^saved: reviewer-2, /) });
   expect((await skep('persona', 'list')).stdout).toBe('reviewer  Reviewer  sonnet\nreviewer-2  Reviewer\n');
 
