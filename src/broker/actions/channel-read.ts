@@ -74,7 +74,7 @@ async function readPage(args: ReadArgs, context: ActionContext, start: Position 
     }
     for (const event of beyond) {
       if (belongs(event, args, context)) {
-        bytes += JSON.stringify(event).length;
+        bytes += Buffer.byteLength(JSON.stringify(event));
         // The first message of a page is returned whatever its size, so that every page goes on.
         if (bytes > MAX_PAGE_BYTES && messages.length > 0) return { messages, place };
         messages.push(event);

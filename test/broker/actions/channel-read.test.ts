@@ -101,11 +101,9 @@ describe('a page', () => {
     expect([first?.ids.length, second?.ids.length, more.length]).toEqual([100, 1, 0]);
   });
 
-  it('ends early when it grows too large, and goes on', async () => {
+  it.each([['one byte', 'x'.repeat(65_000)], ['three bytes', '長'.repeat(21_667)]])('of characters of %s ends early when it grows too large, and goes on', async (_, text) => {
     const { relay, context } = bench();
-    const large = Array.from({ length: 80 }, (_, index) =>
-      message('x'.repeat(65_000) + String(index), START_SEC - index),
-    );
+    const large = Array.from({ length: 80 }, (__, index) => message(text + String(index), START_SEC - index));
     relay.keep(...large);
     const pages = await readAll(context, {});
     expect(pages.length).toBe(2);
