@@ -15,8 +15,8 @@ import type { TeamId } from './team-id.ts';
 import { readTeamRecord, teamRecordFilter, teamRecordTemplate, writeTeamRecord } from './team-record.ts';
 import type { DeletedTeam, Team, TeamRecord } from './team-record.ts';
 
-/** `unseen`, `overtaken`: another device wrote the record, before or after. */
-export type BookRefusal = 'unavailable' | 'refused' | 'rejected' | 'team' | 'content' | 'deleted' | 'unseen' | 'overtaken';
+/** `unseen`, `overtaken`: another device wrote the record, before or after. `unknown`: it was sent, and may be there. */
+export type BookRefusal = 'unavailable' | 'refused' | 'rejected' | 'team' | 'content' | 'deleted' | 'unseen' | 'overtaken' | 'unknown';
 type Written = { readonly ok: true } | Refusal<BookRefusal>;
 
 /** Every record, deleted teams among them. */
@@ -122,7 +122,10 @@ async function put(
   const sent = await ports.relay.publish(signed.event);
   if (sent.status === 'rejected') return refuse('rejected', sent.reason);
   // An OK is a word, the head is a fact; and without an OK the head alone can tell.
-  const after = (await lookUp(ports, record.id)).head;
-  if (after?.id === signed.event.id) return { ok: true };
+  const after = await lookUp(ports, record.id);
+  if (after.head?.id === signed.event.id) return { ok: true };
+  if (!after.complete) {
+    return refuse('unknown', `team ${record.id}: its record was sent, and may be there; what holds could not be read${sent.status === 'unknown' ? `: ${sent.reason}` : ''}`);
+  }
   return sent.status === 'unknown' ? refuse('unavailable', sent.reason) : refuse('overtaken', 'team: its record was written elsewhere meanwhile');
 }

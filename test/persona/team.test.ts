@@ -7,7 +7,7 @@ import {
   adoptTeam, asTeamId, CATALOG_MAX_BYTES, catalogMember, catalogTemplate, deleteAt, deleteTeam, headAt, plainDefinition, projectionHash, publishAt, readCatalog, readTeam,
   readTeamEvent, readTeamRecord, readTeams, saveTeamInstructions, teamRecordAddress, teamsOf, writeCatalog, writeTeam, writeTeamRecord,
 } from '../../src/persona/index.ts';
-import type { Catalog, Definition, OwnerPorts, Team, TeamId, TeamRecord } from '../../src/persona/index.ts';
+import type { Catalog, Definition, OwnerPorts, Publication, Team, TeamId, TeamRecord } from '../../src/persona/index.ts';
 import { steadyClock } from '../../src/system/index.ts';
 import { agent, owner, stranger } from './people.ts';
 import { memoryRelay, ownerKey, ports, signed } from './world.ts';
@@ -84,6 +84,17 @@ describe('a team record', () => {
     ['unavailable', { isComplete: () => false }],
   ])('is not written where the relay does not show it: %s', async (code, faults) => {
     expect(await writeTeam(ports(memoryRelay(faults)), BEES)).toMatchObject({ ok: false, code });
+  });
+
+  it.each([
+    ['it was taken', { status: 'accepted' }], ['there was no verdict', { status: 'unknown', reason: 'x' }],
+  ] as const)('is not told as written by another device where %s, and the relay is gone before it can be looked at', async (_, publication) => {
+    let isGone = false;
+    const verdict = (): { readonly publication: Publication; readonly stored: boolean } => { isGone = true; return { publication, stored: true }; };
+    const relay = memoryRelay({ verdict, answer: (events) => (isGone ? [] : events), isComplete: () => !isGone });
+    expect(await writeTeam(ports(relay), BEES)).toMatchObject({ ok: false, code: 'unknown', detail: expect.stringContaining(BEES.id) });
+    isGone = false;
+    expect(await readTeam(ports(relay), BEES.id)).toMatchObject({ record: { name: BEES.name } });
   });
 
   it.each<[string, (ports: OwnerPorts) => Promise<unknown>, unknown]>([
