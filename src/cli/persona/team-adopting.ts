@@ -6,7 +6,7 @@ import { jsonLine } from '../owner-text.ts';
 import { plural, print, safe } from '../print.ts';
 import { confirm } from './ask.ts';
 import type { AskFlags } from './ask.ts';
-import { coordinateIn, definitionHeads, publishDefinition } from './definitions.ts';
+import { coordinateIn, definitionHeads, publishDefinition, warn } from './definitions.ts';
 import { failureOf, taken } from './open.ts';
 import type { PersonaFlags, Personas } from './open.ts';
 import { shareAt } from './team-sharing.ts';
@@ -25,10 +25,11 @@ export async function adopt(personas: Personas, text: string, flags: PersonaFlag
   if (fault !== undefined) throw new Failure('refused_input', `${safe(text)}: instructions: ${fault}`);
   const slugs = new Set((await definitionHeads(personas, personas.key.pubkey)).map(({ slug }) => slug));
   const { team, definitions } = adoptTeam(catalog, newTeamId(systemRandom), slugs);
-  const bodies = definitions.map(({ slug, definition }) => ({ slug, definition, body: taken(writeDefinition(definition, false)).body }));
+  const bodies = definitions.map(({ slug, definition }) => ({ slug, definition, ...taken(writeDefinition(definition, false)) }));
   const lines = [`team ${safe(team.name)}, ${plural(definitions.length, 'member')}; its instructions:`, ...indented(instructions),
     ...bodies.flatMap(({ slug, definition }) => [`persona ${slug} (${safe(definition.displayName)}):`, ...indented(definition.systemPrompt ?? '')])];
   process.stderr.write(lines.map((line) => `${line}\n`).join(''));
+  for (const { slug, warnings } of bodies) warn(warnings.map(({ path, sort }) => ({ path: `${slug}.${path}`, sort })));
   await confirm('Adopt this as a team of your own? Your agents will be told what stands above.', flags);
 
   const made: string[] = [];

@@ -86,6 +86,21 @@ Share it? [y/N] `);
   expect((await other.skep('instructions', 'show', 'team', own)).stdout).toBe('Share what you find.\n');
 }, PATIENCE_MS);
 
+it('what looks like a key in a team that is adopted is told by its place, before it is asked', async () => {
+  const box = await openBox();
+  const other = boxAt(box.relay, bob);
+  box.write('scout.md', 'Use sk-abcdefghijklmnop.');
+  await box.skep('persona', 'new', 'scout', '--name', 'Scout', '--prompt', 'scout.md', '--yes');
+  const id = await make(box, 'Bees');
+  await box.skep('team', 'add', 'Bees', '--persona', 'scout');
+  expect(await box.skep('team', 'share', 'Bees', '--yes')).toMatchObject({ code: 0 });
+
+  const { code, stderr } = await other.skep('team', 'adopt', `30178:${alice.pubkey}:${id}`);
+  expect(code).toBe(15);
+  expect(stderr).toContain('skep: warning: scout.system_prompt looks like a key or token, and will be plain text on the relay\nAdopt this');
+  expect(stderr).not.toContain('sk-abc');
+}, PATIENCE_MS);
+
 it('is not shared, and nothing is unshared, over what another device has shared while it was asked', async () => {
   const box = await openBox();
   const id = await make(box, 'Bees');
