@@ -122,6 +122,7 @@ export async function openBroker(options: BrokerOptions): Promise<Broker> {
       sessions: { find: (token) => sessions.find(token) ?? credentials.find(token) },
       journal,
       agentOf: (principal) => (revoked.has(principal) ? undefined : members.get(principal)?.agent),
+      isComing: (principal) => !revoked.has(principal) && (identities.some(({ pubkey }) => pubkey === principal) || managed.roster.expects(principal)),
       log,
     }),
     log,

@@ -26,6 +26,8 @@ export interface DispatchOptions {
   readonly sessions: Pick<Sessions, 'find'>;
   readonly journal: Journal;
   readonly agentOf: (principal: Pubkey) => Agent | undefined;
+  /** An agent that is not there, and will be in a moment. */
+  readonly isComing: (principal: Pubkey) => boolean;
   readonly log: Log;
 }
 
@@ -38,10 +40,11 @@ const PASSING: ReadonlySet<ActionName> = new Set<ActionName>([
 ]);
 
 const UNAUTHENTICATED = 'the credential is missing, unknown, expired or revoked';
+const STARTING = 'the agent is being started';
 /** What is stored is told again to whoever may ask by then, and is not about that session. */
 const WITHDRAWN = 'the permission was withdrawn before the action had any effect; nothing was done';
 
-export function openDispatch({ sessions, journal, agentOf, log }: DispatchOptions): Dispatch {
+export function openDispatch({ sessions, journal, agentOf, isComing, log }: DispatchOptions): Dispatch {
   const underWay = new Map<Pubkey, number>();
 
   return async (token, body) => {
@@ -56,6 +59,8 @@ export function openDispatch({ sessions, journal, agentOf, log }: DispatchOption
 
     const session = token === undefined ? undefined : sessions.find(token);
     const agent = session === undefined ? undefined : agentOf(session.principal);
+    // Nothing is wrong with the credential: a verdict would say that there is, and end whoever believes it.
+    if (session !== undefined && agent === undefined && isComing(session.principal)) return { type: 'busy', detail: STARTING };
     if (session === undefined || agent === undefined || !isBoundTo(session, agent)) {
       return reply(failed('unauthenticated', UNAUTHENTICATED));
     }

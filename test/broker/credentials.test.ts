@@ -4,9 +4,11 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { ENDED_KEPT_MS, MAX_CREDENTIALS, USE_STORED_EVERY_MS } from '../../src/broker/credentials.ts';
 import type { CredentialDesk, CredentialOrder, IssuedCredential } from '../../src/broker/index.ts';
+import type { Upstream } from '../../src/broker/upstream/index.ts';
 import type { Log } from '../../src/model/index.ts';
 import { openSqlite, sql, SUPERVISOR_SCHEMA } from '../../src/store/index.ts';
 import { temporaryDirectory } from '../setup/temp.ts';
+import { FakeRelay } from './fake-relay.ts';
 import { fillable } from './fake-store.ts';
 import { bench, end, identity, post, requestBytes, told } from './harness.ts';
 import type { Bench } from './harness.ts';
@@ -198,6 +200,23 @@ describe('the end of a credential', () => {
     await end(elsewhere.broker, elsewhere.clock);
     const back = await bench({ store: reopen() });
     expect(await act(back, token)).toBe('succeeded');
+  });
+});
+
+describe('an agent that is being restarted', () => {
+  it('does not make its credentials bad', async () => {
+    let release: () => void = () => undefined;
+    const held = new Promise<void>((resolve) => { release = resolve; });
+    const relay = new FakeRelay();
+    const openUpstream = (): Upstream => ({ ...relay.open(), close: () => held });
+    const one = await bench({ relay, openUpstream });
+    const { token } = await issue(one.broker.credentials);
+    const renewed = one.broker.renew(AGENT.pubkey);
+    expect(await act(one, token)).toBe('HTTP 503');
+    release();
+    await renewed;
+    expect(await act(one, token)).toBe('succeeded');
+    expect(await act(one, 'none')).toBe('failed/unauthenticated');
   });
 });
 

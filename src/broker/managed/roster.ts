@@ -17,6 +17,8 @@ export interface Roster {
   begin(): Promise<void>;
   /** Something may have changed. Never rejects. */
   look(): void;
+  /** That agent runs, or will in a moment: of all of them that is not known before `begin`. */
+  expects(pubkey: Pubkey): boolean;
   /** Told of every agent that runs, and of every change from here on. One consumer. */
   follow(consumer: ManagedConsumer): void;
   /** Tells nothing more; resolves when the change in hand is done. */
@@ -46,6 +48,7 @@ class TellingRoster implements Roster {
   readonly #options: RosterOptions;
   /** As they were told, or are about to be. */
   #told: ReadonlyMap<Pubkey, ManagedAgent> = new Map();
+  #begun = false;
   readonly #tidied = new Set<Pubkey>();
   readonly #consumer: Promise<ManagedConsumer | undefined>;
   #follow: (consumer: ManagedConsumer | undefined) => void = () => undefined;
@@ -63,6 +66,11 @@ class TellingRoster implements Roster {
     const recorded = new Set(records.filter(({ status }) => status !== 'deleted').map(({ pubkey }) => pubkey));
     for (const pubkey of keyFiles.unrecorded()) if (!recorded.has(pubkey)) keyFiles.discard(pubkey);
     this.#compare(records);
+    this.#begun = true;
+  }
+
+  expects(pubkey: Pubkey): boolean {
+    return !this.#begun || this.#told.has(pubkey);
   }
 
   look(): void {

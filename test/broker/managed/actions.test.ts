@@ -135,6 +135,30 @@ describe('agents.create', () => {
   });
 });
 
+describe('a credential of an agent that was made', () => {
+  it('is not said to be bad as long as the agent is being started', async () => {
+    let release: () => void = () => undefined;
+    const consumer: { held?: Promise<void> } = {};
+    const made = await openManagedBox({}, 'admin', (store) => store, async () => { await consumer.held; });
+    await made.box.act('r-1', 'agents.create', CREATE);
+    const agent = keyOf(await made.box.act('r-2', 'agents.create', { ...CREATE, displayName: 'Second' }));
+    await until(() => made.changes.length === 2);
+    const issued = await made.box.broker.credentials.issue({ agent });
+    const token = issued.ok ? issued.issued.token : expect.fail(issued.detail);
+    const ask = async (): Promise<string> => told(await post(made.box.broker.endpoint, token, requestBytes('r-1', 'storage.address', { slug: 'core' })));
+    expect(await ask()).toBe('succeeded');
+
+    consumer.held = new Promise((resolve) => { release = resolve; });
+    await made.box.restart();
+    expect(await ask()).toBe('HTTP 503');
+    release();
+    await until(() => made.changes.length === 4);
+    expect(await ask()).toBe('succeeded, replayed');
+    await made.box.act('r-3', 'agents.delete', { target: { pubkey: agent } });
+    expect(await ask()).toBe('failed/unauthenticated');
+  });
+});
+
 describe('agents.update', () => {
   it('changes what was supplied and says what is another than before', async () => {
     const made = await openManagedBox();

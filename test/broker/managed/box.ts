@@ -27,11 +27,12 @@ export async function openManagedBox(
   options: Partial<BrokerOptions> = {},
   role: 'admin' | 'member' = 'admin',
   firstStore: (store: Store) => Store = (store) => store,
+  consume: (change: ManagedChange) => Promise<void> = () => Promise.resolve(),
 ): Promise<Made> {
   const changes: ManagedChange[] = [];
   const follow = (change: ManagedChange): Promise<void> => {
     changes.push(change);
-    return Promise.resolve();
+    return consume(change);
   };
   const box = await openBox({ identities: [identity(AGENT, { runtimes: ['scripted', 'goose'] })], ...options }, follow, firstStore);
   const owner = await box.outside(OWNER);
