@@ -24,7 +24,10 @@ export async function main(argv: readonly string[]): Promise<void> {
   const code = await run(argv);
   // The error of a write comes behind everything that is settled by now.
   await new Promise((resolve) => { setImmediate(resolve); });
-  process.exitCode = code === 0 && lost !== undefined ? tellEnd(lost) : code;
+  // A verb that failed has said why; one that answered with a code of its own (`launch plan`: 1, it would not start) has not.
+  const hasAnswered = code === (process.exitCode ?? 0);
+  const lostCode = lost !== undefined && hasAnswered ? tellEnd(lost) : 0;
+  process.exitCode = code === 0 ? lostCode : code;
   setTimeout(() => process.exit(), LINGER_MS).unref();
 }
 

@@ -1,6 +1,6 @@
 /** The command line itself: help, version, mistakes, exit codes. */
 import { spawnSync } from 'node:child_process';
-import { closeSync, existsSync, openSync, readFileSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { FAILURES } from '../../src/model/index.ts';
@@ -90,5 +90,16 @@ describe.runIf(existsSync('/dev/full'))('an answer that the disk does not take',
     const { status, stderr } = spawnSync(process.execPath, [LAUNCHER, ...words.split(' ')], { stdio: ['ignore', full, 'pipe'], encoding: 'utf8' });
     closeSync(full);
     expect({ status, stderr }).toEqual({ status: 5, stderr: 'skep: stdout: ENOSPC: no space left on device, write\n' });
+  });
+
+  it('is told also where the answer is a no, whose code stays', async () => {
+    const directory = temporaryDirectory();
+    await runSkep(['init'], directory);
+    const config = join(directory, 'skep.yaml');
+    writeFileSync(config, readFileSync(config, 'utf8').replace('adapter: scripted', 'adapter: { command: ./none }'));
+    const full = openSync('/dev/full', 'w');
+    const { status, stderr } = spawnSync(process.execPath, [LAUNCHER, 'launch', 'plan', 'helper'], { cwd: directory, stdio: ['ignore', full, 'pipe'], encoding: 'utf8' });
+    closeSync(full);
+    expect({ status, stderr }).toEqual({ status: 1, stderr: 'skep: stdout: ENOSPC: no space left on device, write\n' });
   });
 });
