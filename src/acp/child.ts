@@ -11,6 +11,7 @@ import { excerpt, settleable } from '../model/index.ts';
 import { endOfSpawnError } from './ends.ts';
 import type { Exit } from './ends.ts';
 import type { LaunchPlan, ProcessEnd } from './ports.ts';
+import { findProgram, interpreterOf } from './program.ts';
 
 export interface Child {
   readonly pid: number;
@@ -48,9 +49,15 @@ export async function spawnChild(
     exited.resolve({ exitCode, signal });
   });
   const { pid, stdin, stdout, stderr } = child;
-  if (pid === undefined) return { ok: false, end: endOfSpawnError(command, await failed.promise) };
+  if (pid === undefined) return { ok: false, end: await unlessFound(endOfSpawnError(command, await failed.promise), plan) };
   const drained = Promise.all([closed(stdout), closed(stderr)]).then(() => undefined);
   return { ok: true, child: { pid, stdin, stdout, stderr, exited: exited.promise, drained } };
+}
+
+/** The system reports a missing interpreter as a missing program. */
+async function unlessFound(end: ProcessEnd, plan: LaunchPlan): Promise<ProcessEnd> {
+  const path = end.how === 'not_found' ? findProgram(plan) : undefined;
+  return path === undefined ? end : { how: 'no_interpreter', command: plan.command, interpreter: await interpreterOf(path) };
 }
 
 /**

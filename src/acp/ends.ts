@@ -34,6 +34,7 @@ export function endAtStart(end: ProcessEnd, command: string): ProcessEnd {
       return { how: 'start_refused', command, detail: end.detail };
     case 'not_found':
     case 'not_executable':
+    case 'no_interpreter':
     case 'exited_at_start':
     case 'start_timeout':
     case 'start_refused':
@@ -68,6 +69,8 @@ export function describeEnd(end: ProcessEnd): string {
       return `${excerpt(end.command)}: no such program on the agent's PATH`;
     case 'not_executable':
       return `${excerpt(end.command)}: found, but it may not be executed`;
+    case 'no_interpreter':
+      return `${excerpt(end.command)}: found, but not what runs it${end.interpreter === undefined ? '' : `: ${excerpt(end.interpreter, MAX_QUOTED)}`}`;
     case 'exited_at_start':
       return `${excerpt(end.command)}: exited with code ${end.exitCode} at the start${quoted(end.stderrTail)}`;
     case 'start_timeout':

@@ -30,10 +30,12 @@ interface Exited {
   readonly stderrTail: string;
 }
 
-/** Why a process could not be used, or ended. Five start failures are told apart, then the ways of ending. */
+/** Why a process could not be used, or ended. Six start failures are told apart, then the ways of ending. */
 export type ProcessEnd =
   | { readonly how: 'not_found'; readonly command: string }
   | { readonly how: 'not_executable'; readonly command: string }
+  /** It is there, but not what its first line names to run it; undefined where it names none (a loader is missing). */
+  | { readonly how: 'no_interpreter'; readonly command: string; readonly interpreter: string | undefined }
   | { readonly how: 'exited_at_start'; readonly command: string } & Exited
   | { readonly how: 'start_timeout'; readonly command: string; readonly afterMs: number }
   | { readonly how: 'start_refused'; readonly command: string; readonly detail: string }

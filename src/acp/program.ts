@@ -3,14 +3,30 @@
  * program may be installed later, and what counts is the attempt to start it.
  */
 import { accessSync, constants, statSync } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { delimiter, resolve } from 'node:path';
 import type { LaunchPlan } from './ports.ts';
+
+/** Linux looks at no more of it. */
+const MAX_FIRST_LINE = 256;
 
 /** Undefined where nothing that may be run has this name. A name with a slash is a path, seen from the agent's directory. */
 export function findProgram({ command, cwd, env }: Pick<LaunchPlan, 'command' | 'cwd' | 'env'>): string | undefined {
   // An empty entry of PATH is the directory itself.
   const folders = command.includes('/') ? [''] : (env['PATH'] ?? '/usr/bin:/bin').split(delimiter);
   return folders.map((folder) => resolve(cwd, folder, command)).find(isRunnable);
+}
+
+/** What the first line of a program (`#!`) names to run it, where it is a script. */
+export async function interpreterOf(path: string): Promise<string | undefined> {
+  const file = await open(path).catch(() => undefined);
+  if (file === undefined) return undefined;
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(MAX_FIRST_LINE), 0, MAX_FIRST_LINE, 0);
+    return /^#!\s*(\S+)/.exec(buffer.toString('utf8', 0, bytesRead))?.[1];
+  } finally {
+    await file.close();
+  }
 }
 
 function isRunnable(path: string): boolean {

@@ -324,6 +324,7 @@ describe('an end', () => {
   it.each<readonly [ProcessEnd, ProcessEnd['how'], string]>([
     [{ how: 'not_found', command: 'bee' }, 'not_found', 'bee: no such program'],
     [{ how: 'not_executable', command: 'bee' }, 'not_executable', 'bee: found, but'],
+    [{ how: 'no_interpreter', command: 'bee', interpreter: undefined }, 'no_interpreter', 'bee: found, but not what runs it'],
     [
       { how: 'exited_at_start', command: 'bee', exitCode: 1, stderrTail: 'x\nno model' },
       'exited_at_start',

@@ -21,6 +21,12 @@ function notExecutable(): LaunchPlan {
   return plan([file]);
 }
 
+function noInterpreter(): LaunchPlan {
+  const file = join(temporaryDirectory(), 'agent');
+  writeFileSync(file, '#!/no/such/node --flag\n', { mode: 0o755 });
+  return plan([file]);
+}
+
 describe('a start that fails', () => {
   it.each<readonly [string, () => LaunchPlan, object, string]>([
     [
@@ -30,6 +36,7 @@ describe('a start that fails', () => {
       'no-such-agent-program',
     ],
     ['not executable', notExecutable, { how: 'not_executable' }, 'may not be executed'],
+    ['no interpreter', noInterpreter, { how: 'no_interpreter', interpreter: '/no/such/node' }, 'agent: found, but not what runs it: /no/such/node'],
     ['exit 1 at once', () => plan({ dieAtStart: 1 }), { how: 'exited_at_start', exitCode: 1 }, 'exited with code 1'],
     ['exit 0 at once', () => plan({ dieAtStart: 0 }), { how: 'exited_at_start', exitCode: 0 }, 'exited with code 0'],
     [

@@ -121,6 +121,23 @@ describe('an agent that is ill', () => {
     expect([code, findings.at(-1)]).toMatchObject([1, { about: 'start', what: expect.stringContaining('unknown option --acp') as unknown, mend: expect.stringContaining('arguments') as unknown }]);
   });
 
+  it('is there, but not what its first line names to run it', async () => {
+    const directory = home({ adapter: '{ command: ./agent }' });
+    writeFileSync(join(directory, 'agent'), '#!/no/such/python\n', { mode: 0o755 });
+    const { code, findings } = await doctor(directory, 'helper');
+    expect([code, findings.at(-1)]).toMatchObject([1, { about: 'start', what: expect.stringContaining('/no/such/python') as unknown, mend: expect.stringContaining('put /no/such/python there') as unknown }]);
+  });
+
+  it.each([['', true], [', like: codex', false]])('is one of the catalogue by its program, and is described%s: told that it has a profile: %s', async (like, told) => {
+    const directory = home({ adapter: `{ command: ./codex-acp${like} }` });
+    writeFileSync(join(directory, 'codex-acp'), `#!/bin/sh\nexec ${process.execPath} ${scriptedModule()} ${join(directory, 'script.json')}\n`, { mode: 0o755 });
+    writeFileSync(join(directory, 'script.json'), JSON.stringify({ v: 1, gates: '.', rules: [], initialize: { agentInfo: { name: 'codex', version: '1' } } }));
+    const hint = { about: 'adapter', is: 'hint', what: 'this is Codex', mend: 'say like: codex, so that it is spoken to as such' };
+    const { findings } = await doctor(directory, 'helper');
+    expect(findings).toContainEqual(expect.objectContaining({ about: 'start', is: 'ok' }));
+    expect(findings.filter(({ about }) => about === 'adapter')).toEqual(told ? [hint] : []);
+  });
+
   it('of the catalogue that is not installed is told with its installation; a name that nobody knows with those that are', async () => {
     const empty = temporaryDirectory();
     const { code, findings } = await doctor(empty, 'buzz-agent');

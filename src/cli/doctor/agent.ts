@@ -168,6 +168,7 @@ function needsOf({ needs: { programs = [], trust, login } }: AdapterProfile, env
 /** A program of the catalogue that the config does not call so. */
 function kinship(adapter: AdapterProfile, { agentInfo }: AgentProcess): readonly Finding[] {
   const known = recognizeAdapter({ agentName: agentInfo.name, ...(adapter.launch.runs === 'command' && { command: adapter.launch.command }) });
-  if (known === undefined || adapter.name !== 'custom' || known.dialect.standing === adapter.dialect.standing) return [];
+  // One that is like another has its documentation, too.
+  if (known === undefined || adapter.name !== 'custom' || adapter.docsUrl === known.docsUrl) return [];
   return [hint('adapter', `this is ${known.title}`, `say like: ${known.name}, so that it is spoken to as such`)];
 }

@@ -12,7 +12,7 @@ import type { Finding } from './finding.ts';
 
 const LOGIN = /authenticat|log ?in|api[ _-]?key|unauthori[sz]ed|credential|\b401\b/i;
 const FLAG = /(?:unknown|unexpected|unrecogni[sz]ed|invalid) (?:option|argument|flag|command|subcommand)|^usage:|error: .*--?[a-z-]+.*wasn't expected/im;
-const NODE = /requires? node|unsupported engine|node(?:\.js)? (?:version )?v?\d+.*(?:required|or (?:newer|higher|later))|ERR_REQUIRE_ESM|SyntaxError/i;
+const NODE = /requires? node|unsupported engine|node(?:\.js)? (?:version )?v?\d+.*(?:required|or (?:newer|higher|later))|ERR_REQUIRE_ESM|no such built-in module|SyntaxError/i;
 const FOLDER = /cwd|working directory|no such (?:file or )?directory|ENOENT/i;
 const TRUST = /trust/i;
 const NO_AGENT = 'it may be no ACP agent, or may need other arguments to be one';
@@ -26,6 +26,8 @@ export function notStarted(end: ProcessEnd, profile: AdapterProfile): Finding {
       return problem('start', what, missing(profile));
     case 'not_executable':
       return problem('start', what, executable(end.command));
+    case 'no_interpreter':
+      return problem('start', what, `put ${end.interpreter ?? 'its loader'} there, or install the program anew${profile.needs.install === undefined ? '' : `: ${profile.needs.install}`}`);
     case 'start_timeout':
       return problem('start', what, `${NO_AGENT}; it may wait for a login on a terminal`);
     case 'exited_at_start':

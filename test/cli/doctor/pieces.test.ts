@@ -38,8 +38,10 @@ describe('the mend', () => {
   it.each([
     ['not installed', { how: 'not_found', command: 'goose' } as const, 'goose', 'install it: brew install'],
     ['not executable', { how: 'not_executable', command: '/x/goose' } as const, 'goose', 'chmod +x /x/goose'],
+    ['no interpreter', { how: 'no_interpreter', command: '/x/goose', interpreter: '/opt/python' } as const, 'goose', 'put /opt/python there, or install the program anew: brew'],
     ['a wrong flag', exited('error: unknown option \'--acp\'\n'), 'gemini', 'arguments'],
     ['an old Node', exited('SyntaxError: Unexpected token \'with\'\n    at Node.js v18'), 'claude', 'another Node (>=22)'],
+    ['an old Node, by a module', exited('Error [ERR_UNKNOWN_BUILTIN_MODULE]: No such built-in module: node:sqlite'), 'codex', 'another Node'],
     ['no login', exited('Please log in first'), 'claude', 'not logged in: ANTHROPIC_API_KEY'],
     ['a folder that is not trusted', exited('the workspace is not trusted'), 'gemini', 'set GEMINI_CLI_TRUST_WORKSPACE=true'],
     ['silence', { how: 'start_timeout', command: 'x', afterMs: 60_000 } as const, 'goose', 'no ACP agent'],
