@@ -103,7 +103,9 @@ async function open(
 ): Promise<{ readonly ok: true; readonly record: TeamRecord } | Refusal<'unavailable' | 'content'>> {
   const opened = await key.openFromSelf(event.content);
   if (!opened.ok) return opened.code === 'unavailable' ? refuse(opened.code, opened.detail) : refuse('content', `team record ${event.id}: ${opened.detail}`);
-  return readTeamRecord(opened.plaintext, { owner: key.pubkey, address: identifierOf(event.tags) });
+  const read = readTeamRecord(opened.plaintext, { owner: key.pubkey, address: identifierOf(event.tags) });
+  // One that does not say its team holds up every start: its owner finds it by its event.
+  return read.ok ? read : refuse(read.code, `team record ${event.id}: ${read.detail}`);
 }
 
 /** `mayStill` is asked when it is signed: the end of a record is written over whatever came. */

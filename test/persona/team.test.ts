@@ -10,7 +10,7 @@ import {
 import type { Catalog, Definition, OwnerPorts, Publication, Team, TeamId, TeamRecord } from '../../src/persona/index.ts';
 import { steadyClock } from '../../src/system/index.ts';
 import { agent, owner, stranger } from './people.ts';
-import { memoryRelay, ownerKey, ports, signed } from './world.ts';
+import { memoryRelay, ownerKey, ports, seal, signed } from './world.ts';
 
 function teamId(text: string): TeamId {
   return asTeamId(text) ?? expect.fail('no team id');
@@ -95,6 +95,14 @@ describe('a team record', () => {
     expect(await writeTeam(ports(relay), BEES)).toMatchObject({ ok: false, code: 'unknown', detail: expect.stringContaining(BEES.id) });
     isGone = false;
     expect(await readTeam(ports(relay), BEES.id)).toMatchObject({ record: { name: BEES.name } });
+  });
+
+  it('is named by its event where it does not say its team, because it holds up every start', async () => {
+    const relay = memoryRelay();
+    const tags = [['d', teamRecordAddress(owner, BEES.id)], ['t', 'skep-team']];
+    const event = signed({ kind: 30_078, created_at: seconds(1), tags, content: seal('{"v":2}') });
+    relay.put(event);
+    expect(await readTeams(ports(relay))).toMatchObject({ ok: false, code: 'content', detail: expect.stringContaining(event.id) });
   });
 
   it.each<[string, (ports: OwnerPorts) => Promise<unknown>, unknown]>([
