@@ -60,6 +60,8 @@ export function planLines(view: PlanView): readonly string[] {
   const layers = layersOf(agent, said);
   const session = sessionOf(agent, said);
   const model = modelOf(agent, said);
+  // A version holds without its definition; what the definition alone says does not.
+  const unsaid = said.by === 'relay' && said.plan.definition === undefined ? agent.launch?.persona : undefined;
   const deleted = said.by === 'relay' ? said.plan.deletedTeams : [];
   return [
     `${agent.name}  ${toNpub(agent.pubkey)}`,
@@ -67,7 +69,7 @@ export function planLines(view: PlanView): readonly string[] {
     ...(layers === undefined ? [] : [...layerLines('own', ownText(layers.own, said), layers.own), ...layerLines('team', teamText(teamsOf(said)), layers.team)]),
     ...teamsOf(said).map((team) => `           ${safe(team.name)} (${safe(team.id)}): ${faultOf(team) ?? `${team.version === undefined ? 'no version' : `version ${shortId(team.version.id)}`}, ${sizeText(textJson(textOf(team)))}`}`),
     ...deleted.map((id) => `           ${safe(id)} is deleted: it says nothing`),
-    ...(session === undefined ? [] : [`  session  ${session}`]),
+    ...(session === undefined ? [] : [`  session  ${session}${unsaid === undefined ? '' : `: its persona ${unsaid} is not on the relay, or cannot be read`}`]),
     ...(model === undefined || model.delivered === null ? [] : [`  model    ${safe(model.delivered)}, ${modelText(model)}`]),
     `  adapter  ${agent.adapter.name}: ${safe(program.what)}`,
     ...(program.mend === undefined ? [] : [`           → ${program.mend}`]),

@@ -94,6 +94,9 @@ it('names the source of each layer, its size and hash: definition, then version,
  {2}adapter {2}scripted: .*
 would start
 $`));
+
+  await inPlace(box, 'persona', 'delete', 'helper', '--yes');
+  expect(await inPlace(box, 'launch', 'plan', 'helper')).toMatchObject({ code: 0, stdout: expect.stringContaining('\n  session  channel: its persona helper is not on the relay, or cannot be read\n') });
 }, PATIENCE_MS);
 
 it('says why an agent would not be started', async () => {
