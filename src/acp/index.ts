@@ -7,7 +7,7 @@ export { startAgent } from './start.ts';
 export type { AgentStart, StartOptions } from './start.ts';
 export { childEnvironment } from './environment.ts';
 export type { EnvironmentSources } from './environment.ts';
-export { findProgram } from './program.ts';
+export { findNotExecutable, findProgram } from './program.ts';
 export { LeakBook } from './leaks.ts';
 export type { Leak } from './leaks.ts';
 export { reapLeftovers } from './leftovers.ts';

@@ -10,11 +10,22 @@ import type { LaunchPlan } from './ports.ts';
 /** Linux looks at no more of it. */
 const MAX_FIRST_LINE = 256;
 
+type Sought = Pick<LaunchPlan, 'command' | 'cwd' | 'env'>;
+
 /** Undefined where nothing that may be run has this name. A name with a slash is a path, seen from the agent's directory. */
-export function findProgram({ command, cwd, env }: Pick<LaunchPlan, 'command' | 'cwd' | 'env'>): string | undefined {
+export function findProgram(sought: Sought): string | undefined {
+  return places(sought).find(isRunnable);
+}
+
+/** Where no program was found: a file of that name that only may not be executed. */
+export function findNotExecutable(sought: Sought): string | undefined {
+  return places(sought).find((path) => statSync(path, { throwIfNoEntry: false })?.isFile() === true);
+}
+
+function places({ command, cwd, env }: Sought): readonly string[] {
   // An empty entry of PATH is the directory itself.
   const folders = command.includes('/') ? [''] : (env['PATH'] ?? '/usr/bin:/bin').split(delimiter);
-  return folders.map((folder) => resolve(cwd, folder, command)).find(isRunnable);
+  return folders.map((folder) => resolve(cwd, folder, command));
 }
 
 /** What the first line of a program (`#!`) names to run it, where it is a script. */

@@ -121,6 +121,17 @@ describe('an agent that is ill', () => {
     expect([code, findings.at(-1)]).toMatchObject([1, { about: 'start', what: expect.stringContaining('unknown option --acp') as unknown, mend: expect.stringContaining('arguments') as unknown }]);
   });
 
+  it('lies on its PATH, and may not be executed', async () => {
+    const directory = home({ adapter: 'goose' });
+    const file = join(directory, 'skep.yaml');
+    writeFileSync(file, readFileSync(file, 'utf8').replace(/ \}\n$/, `, env: { PATH: ${JSON.stringify(directory)} } }\n`));
+    const path = join(directory, 'goose');
+    writeFileSync(path, '#!/bin/sh\n', { mode: 0o644 });
+    const locked = { is: 'problem', what: `${path} may not be executed`, mend: `make it executable: chmod +x ${path}` };
+    expect(await doctor(directory, 'helper')).toMatchObject({ code: 1, findings: [{ about: 'program', ...locked }] });
+    expect((await doctor(directory)).findings).toContainEqual({ about: 'helper', ...locked });
+  });
+
   it('is there, but not what its first line names to run it', async () => {
     const directory = home({ adapter: '{ command: ./agent }' });
     writeFileSync(join(directory, 'agent'), '#!/no/such/python\n', { mode: 0o755 });

@@ -49,7 +49,7 @@ export async function examine({ name, adapter, args, env, cwd, wished = {} }: Pa
   const line = commandLine(adapter, process.execPath, args);
   const environment = childEnvironment({ parent: process.env, extra: { ...adapter.environment, ...env }, own: { [ENV_PROCESS]: mark() } });
   const program = findProgram({ command: line.command, cwd, env: environment });
-  if (program === undefined) return { patient: name, findings: [absent('program', { command: line.command, cwd }, adapter)] };
+  if (program === undefined) return { patient: name, findings: [absent('program', { command: line.command, cwd, env: environment }, adapter)] };
   const before = [ok('program', program), ...needsOf(adapter, environment, cwd), ...(await nodeFinding(adapter, environment, cwd))];
   const directory = mkdtempSync(join(tmpdir(), 'skep-doctor-'));
   try {

@@ -2,9 +2,7 @@
  * What is wrong with an agent program that did not start, or gave no session, and how it is mended. By codes where there
  * are any; by the program's own words only to choose among mends, never to decide anything.
  */
-import { statSync } from 'node:fs';
-import { resolve } from 'node:path';
-import { describeEnd } from '../../acp/index.ts';
+import { describeEnd, findNotExecutable } from '../../acp/index.ts';
 import type { LaunchPlan, ProcessEnd, SessionRefused } from '../../acp/index.ts';
 import type { AdapterProfile } from '../../../adapters/index.ts';
 import { problem } from './finding.ts';
@@ -50,12 +48,12 @@ export function noSession(refused: SessionRefused, profile: AdapterProfile): Fin
   return problem('session', detail, byWords(detail, profile));
 }
 
-/** A program that was looked for and not found; a path may lead to a file that only may not be run. */
-export function absent(about: string, { command, cwd }: Pick<LaunchPlan, 'command' | 'cwd'>, profile: AdapterProfile): Finding {
-  const path = resolve(cwd, command);
-  return command.includes('/') && statSync(path, { throwIfNoEntry: false })?.isFile() === true
-    ? problem(about, `${path} may not be executed`, executable(path))
-    : problem(about, `there is no program ${command}`, missing(profile));
+/** A program that was looked for and not found; there may be a file of that name that only may not be run. */
+export function absent(about: string, sought: Pick<LaunchPlan, 'command' | 'cwd' | 'env'>, profile: AdapterProfile): Finding {
+  const path = findNotExecutable(sought);
+  return path === undefined
+    ? problem(about, `there is no program ${sought.command}`, missing(profile))
+    : problem(about, `${path} may not be executed`, executable(path));
 }
 
 function executable(path: string): string {

@@ -114,8 +114,9 @@ function limits(agents: readonly AgentConfig[]): Finding {
 /** Whether the agent's program is there; looks at files alone. */
 export function programOf({ name, adapter, args, env, cwd }: AgentConfig): Finding {
   const { command } = commandLine(adapter, process.execPath, args);
-  const found = findProgram({ command, cwd, env: childEnvironment({ parent: process.env, extra: { ...adapter.environment, ...env } }) });
+  const sought = { command, cwd, env: childEnvironment({ parent: process.env, extra: { ...adapter.environment, ...env } }) };
+  const found = findProgram(sought);
   return found === undefined
-    ? absent(name, { command, cwd }, adapter)
+    ? absent(name, sought, adapter)
     : ok(name, `${found}; skep doctor ${name} starts it`);
 }
