@@ -32,7 +32,7 @@ export function parseSource(text: string): Parsed {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: true, version: '1.2' });
   const [problem] = [...document.errors, ...document.warnings];
-  if (problem !== undefined) return { ok: false, line: lines.linePos(problem.pos[0]).line, detail: meaningOf(problem) };
+  if (problem !== undefined) return { ok: false, line: lines.linePos(problem.pos[0]).line, detail: placeOf(problem, text) + meaningOf(problem) };
   try {
     // Anchors may be used, but not to blow a small file up.
     const value: unknown = document.toJS({ maxAliasCount: 50 });
@@ -40,6 +40,12 @@ export function parseSource(text: string): Parsed {
   } catch {
     return { ok: false, line: 1, detail: 'anchors and aliases that cannot be resolved' };
   }
+}
+
+/** Of a member that stands twice its name, where it has the looks of one: what stands there may be a secret. */
+function placeOf({ code, pos: [start] }: YAMLError, text: string): string {
+  const [name] = code === 'DUPLICATE_KEY' ? /^[A-Za-z_-]{1,40}(?=\s*:)/.exec(text.slice(start, start + 50)) ?? [] : [];
+  return name === undefined ? '' : `${name}: `;
 }
 
 function meaningOf(problem: YAMLError): string {

@@ -50,7 +50,7 @@ export async function nextPage(
 ): Promise<{ readonly ok: true; readonly page: Exclude<Page<VerifiedEvent>, { readonly status: 'stuck' }> } | Refusal<'unavailable'>> {
   for (let tries = 0; tries < MAX_STUCK; tries += 1) {
     const answer = await relay.query([pageQuery(filter, cursor, limit)]);
-    if (!answer.complete) return refuse('unavailable', 'relay: expected a whole page');
+    if (!answer.complete) return refuse('unavailable', 'relay: expected a whole page; its answer did not come, or not all of it');
     const page = takePage(filter, cursor, answer.events);
     if (page.status !== 'stuck') return { ok: true, page };
   }

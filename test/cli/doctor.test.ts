@@ -73,6 +73,20 @@ describe('an agent that is well', () => {
     expect((await runSkep(['doctor', 'helper'], directory)).stdout).toMatch(/\n +efforts +low, high\n/);
   });
 
+  it.each([
+    ['starts', {}, 'hint', 'it needs Node >=22, and finds v18.20.4; it starts all the same'],
+    ['opens no session', { newSession: { error: { code: -32_603, message: 'no' } } }, 'problem', 'it needs Node >=22, and finds v18.20.4'],
+  ])('on an older Node than its package asks for %s', async (_, script, is, what) => {
+    const directory = playing({ newSession: { modes }, answers: { 'session/set_mode': { result: {} } }, ...script }, { like: 'claude' });
+    const bin = join(directory, 'bin');
+    mkdirSync(bin);
+    writeFileSync(join(bin, 'node'), '#!/bin/sh\necho v18.20.4\n', { mode: 0o755 });
+    const config = join(directory, 'skep.yaml');
+    writeFileSync(config, readFileSync(config, 'utf8').replace(/ }\n$/, `, env: { PATH: "${bin}" } }\n`));
+    const { findings } = await doctor(directory, 'helper');
+    expect(findings).toContainEqual({ about: 'node', is, what, mend: 'put a newer Node first on the agent\'s PATH (env in skep.yaml)' });
+  });
+
   it('whose profile knows that it loads too late is told to begin anew, whatever it offers', async () => {
     const { findings } = await doctor(playing({ newSession: { modes }, sessions: { load: true } }, { like: 'gemini' }), 'helper');
     expect(findings).toContainEqual({ about: 'after its end', is: 'ok', what: 'each conversation begins anew, and is given its context again' });

@@ -139,7 +139,7 @@ it.each<readonly [string, Manners]>([
   ['and the limit is heeded', { cursor: 'ignored', unbounded: true }],
 ])('takes what lies outside of what was asked for no empty page: %s', async (_, manners) => {
   const relay = open((await hostileRelay(manners)).url);
-  expect(await history(relay, 8)).toBe('relay: expected a whole page');
+  expect(await history(relay, 8)).toBe('relay: expected a whole page; its answer did not come, or not all of it');
 });
 
 it('waits no longer than it says, for an answer and for a verdict, and goes on after', async () => {

@@ -101,12 +101,17 @@ async function look({ name, adapter, wished, process: agent, directory, startMs,
     patient: name, facts, startMs, sessionMs,
     ...(memory && { memoryBytes: memory.bytes, processes: memory.processes }),
     findings: [
-      ...before,
+      ...(session.ok ? before.map(allTheSame) : before),
       ok('start', `answered initialize after ${startMs} ms`),
       ...(session.ok ? opened(session, facts, { adapter, wished, process: agent }, sessionMs) : [noSession(session, adapter)]),
       ...kinship(adapter, agent),
     ],
   };
+}
+
+/** A program may run on an older Node than its package asks for. */
+function allTheSame({ about, is, what, mend }: Finding): Finding {
+  return about === 'node' && is === 'problem' ? hint(about, `${what}; it starts all the same`, mend ?? '') : { about, is, what, ...(mend !== undefined && { mend }) };
 }
 
 function opened(

@@ -8,7 +8,7 @@ import {
 } from '../../persona/index.ts';
 import type { Definition, DefinitionReading, ReadDefinition, SecretWarning } from '../../persona/index.ts';
 import { safe, tell } from '../print.ts';
-import { taken } from './open.ts';
+import { failureOf, taken } from './open.ts';
 import type { Personas } from './open.ts';
 
 export interface Found extends ReadDefinition {
@@ -31,7 +31,10 @@ export async function definitionHeads(
 /** Undefined: the relay says that there is none. Rejects for one that cannot be read. */
 export async function definitionAt({ key, relay }: Personas, slug: string): Promise<Found | undefined> {
   const event = await headOf(relay, key.pubkey, slug);
-  return event === undefined ? undefined : { ...taken(readDefinition(event)), event };
+  if (event === undefined) return undefined;
+  const read = readDefinition(event);
+  if (!read.ok) throw failureOf({ ...read, detail: `persona ${slug}: ${read.detail}` });
+  return { ...read, event };
 }
 
 export async function theDefinition(personas: Personas, slug: string): Promise<Found> {

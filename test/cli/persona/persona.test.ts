@@ -1,6 +1,6 @@
 /** `skep persona` as a program: definitions from words, files and an editor; shared, taken over, deleted. */
 import { expect, it } from 'vitest';
-import { alice, bob } from '../../relay/harness.ts';
+import { alice, bob, Client } from '../../relay/harness.ts';
 import { LAUNCHER } from '../skep.ts';
 import { boxAt, openBox } from './box.ts';
 
@@ -96,6 +96,14 @@ it('is not written over what another device has changed while it was edited', as
   expect((await box.skep('persona', 'show', 'bee')).stdout).toContain('theirs');
   expect(await box.skep('persona', 'edit', 'bee', '--from', kept, '--yes')).toMatchObject({ code: 0 });
   expect((await box.skep('persona', 'show', 'bee')).stdout).toContain('mine');
+}, PATIENCE_MS);
+
+it('is named where what another program has written of it cannot be read', async () => {
+  const box = await openBox();
+  const client = await Client.as(alice, box.relay);
+  expect(await client.publish(alice.sign(30_175, [['d', 'bee']], 'no JSON'))).toMatchObject([true, '']);
+  for (const words of [['show', 'bee'], ['edit', 'bee', '--model', 'm', '--yes']])
+    expect(await box.skep('persona', ...words)).toMatchObject({ code: 2, stderr: expect.stringContaining('persona bee: content: expected a JSON object') });
 }, PATIENCE_MS);
 
 it('is not shared, and nothing is unshared, over what another device has changed while it was asked', async () => {
