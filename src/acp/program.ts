@@ -19,7 +19,7 @@ export function findProgram(sought: Sought): string | undefined {
 
 /** Where no program was found: a file of that name that only may not be executed. */
 export function findNotExecutable(sought: Sought): string | undefined {
-  return places(sought).find((path) => statSync(path, { throwIfNoEntry: false })?.isFile() === true);
+  return places(sought).find(isFile);
 }
 
 function places({ command, cwd, env }: Sought): readonly string[] {
@@ -28,13 +28,13 @@ function places({ command, cwd, env }: Sought): readonly string[] {
   return folders.map((folder) => resolve(cwd, folder, command));
 }
 
-/** What the first line of a program (`#!`) names to run it, where it is a script. */
+/** What the first line of a program (`#!`) names to run it, where it is a script; to the byte, as the system looks for it. */
 export async function interpreterOf(path: string): Promise<string | undefined> {
   const file = await open(path).catch(() => undefined);
   if (file === undefined) return undefined;
   try {
     const { buffer, bytesRead } = await file.read(Buffer.alloc(MAX_FIRST_LINE), 0, MAX_FIRST_LINE, 0);
-    return /^#!\s*(\S+)/.exec(buffer.toString('utf8', 0, bytesRead))?.[1];
+    return /^#![ \t]*([^ \t\n]+)/.exec(buffer.toString('utf8', 0, bytesRead))?.[1];
   } finally {
     await file.close();
   }
@@ -43,6 +43,15 @@ export async function interpreterOf(path: string): Promise<string | undefined> {
 function isRunnable(path: string): boolean {
   try {
     accessSync(path, constants.X_OK);
+    return isFile(path);
+  } catch {
+    return false;
+  }
+}
+
+/** What cannot be looked at is none. */
+function isFile(path: string): boolean {
+  try {
     return statSync(path).isFile();
   } catch {
     return false;

@@ -117,12 +117,14 @@ export async function openBroker(options: BrokerOptions): Promise<Broker> {
     holders: () => [...members.values()].map(({ agent: { identity: { name, pubkey, owner } } }) => ({ name, pubkey, owner })),
     endpoint: () => ({ endpoint: hosts.publicEndpoint, lasting: hosts.lasting }),
   });
+  /** Configured agents that are let in in a moment. */
+  const coming = new Set(identities.map(({ pubkey }) => pubkey));
   const hosts = await openHosts(options, {
     dispatch: openDispatch({
       sessions: { find: (token) => sessions.find(token) ?? credentials.find(token) },
       journal,
       agentOf: (principal) => (revoked.has(principal) ? undefined : members.get(principal)?.agent),
-      isComing: (principal) => !revoked.has(principal) && (identities.some(({ pubkey }) => pubkey === principal) || managed.roster.expects(principal)),
+      isComing: (principal) => !revoked.has(principal) && (coming.has(principal) || managed.roster.expects(principal)),
       log,
     }),
     log,
@@ -138,6 +140,7 @@ export async function openBroker(options: BrokerOptions): Promise<Broker> {
     const opened = openMember({ ...options, relayUrl, community }, identity, shared);
     const link = openLink({ ...opened, journal, sessions, endpoint: hosts.endpoint });
     members.set(identity.pubkey, { ...opened, link });
+    coming.delete(identity.pubkey);
     // What an earlier run left in doubt; it waits for the connection by itself.
     void opened.pursuit.pass();
     void opened.cards.recover().catch((error: unknown) => { log.error('the permission cards of an earlier run could not be read', { agent: identity.pubkey, error }); });
@@ -188,8 +191,13 @@ export async function openBroker(options: BrokerOptions): Promise<Broker> {
     link: (agent) => memberOf(agent).link,
     ...(options.owner && { owner: openOwnerDoor(keyring, options.owner.pubkey) }),
     async renew(pubkey) {
-      const member = await dismiss(pubkey);
-      if (member !== undefined && closed === undefined) admit(member.agent.identity);
+      if (members.has(pubkey)) coming.add(pubkey);
+      try {
+        const member = await dismiss(pubkey);
+        if (member !== undefined && closed === undefined) admit(member.agent.identity);
+      } finally {
+        coming.delete(pubkey);
+      }
     },
     managed: (consumer) => { managed.roster.follow(consumer); },
     close: closeOnce,

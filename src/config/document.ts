@@ -1,10 +1,11 @@
 /**
  * A YAML text as data that remembers its lines. Duplicate members, unknown tags and several documents in one file are
  * refused; a byte order mark and CRLF change nothing. The parser's own messages are used only by their code: they
- * quote the source, and the source may hold a secret.
+ * quote the source, and the source may hold a secret. All that is quoted is a short name that stands twice.
  */
 import { isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument } from 'yaml';
 import type { Document, Node, YAMLError } from 'yaml';
+import { redact } from '../model/index.ts';
 
 export type Path = readonly (string | number)[];
 
@@ -42,10 +43,10 @@ export function parseSource(text: string): Parsed {
   }
 }
 
-/** Of a member that stands twice its name, where it has the looks of one: what stands there may be a secret. */
+/** Of a member that stands twice its name, where it has the looks of one, and of no secret. */
 function placeOf({ code, pos: [start] }: YAMLError, text: string): string {
-  const [name] = code === 'DUPLICATE_KEY' ? /^[A-Za-z_-]{1,40}(?=\s*:)/.exec(text.slice(start, start + 50)) ?? [] : [];
-  return name === undefined ? '' : `${name}: `;
+  const [name] = code === 'DUPLICATE_KEY' ? /^[A-Za-z][\w-]{0,31}(?=\s*:)/.exec(text.slice(start, start + 50)) ?? [] : [];
+  return name === undefined || redact(name) !== name ? '' : `${name}: `;
 }
 
 function meaningOf(problem: YAMLError): string {

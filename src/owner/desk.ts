@@ -62,6 +62,12 @@ export function openDesk(options: DeskOptions): Desk {
   return new OpenDesk(options);
 }
 
+type PendingNote = Extract<Note, { readonly type: 'permission_pending' }>;
+
+function createdAt({ permission: { card } }: PendingNote): number {
+  return card?.createdAt ?? 0;
+}
+
 /** Notes kept for those who wait for an answer. */
 const MAX_NOTES = 256;
 
@@ -74,6 +80,8 @@ class OpenDesk implements Desk {
   readonly #lookers = new Set<() => void>();
   #view: View = INITIAL;
   #notes: Note[] = [];
+  /** Requests among what the relay has stored, which comes newest first; that one has ended is only known behind it. */
+  #stored: PendingNote[] | undefined = [];
   #cancelWake = (): void => {};
   #followsEdits = false;
   #closed = false;
@@ -177,6 +185,13 @@ class OpenDesk implements Desk {
     ]);
     this.#followsEdits = true;
     await this.#followEdits();
+    const stored = (this.#stored ?? []).toSorted((one, other) => createdAt(one) - createdAt(other));
+    this.#stored = undefined;
+    const waiting = [...this.#view.permissions.values()].filter(({ status }) => status === 'pending');
+    for (const note of stored) {
+      const { agent, nonce } = note.permission;
+      if (waiting.some((one) => one.agent === agent && one.nonce === nonce)) this.#options.onNote?.(note);
+    }
   }
 
   /** The edits of the cards that wait, asked for by name; anew with each card: one that came before is stored. */
@@ -219,13 +234,18 @@ class OpenDesk implements Desk {
     if (this.#followsEdits) void this.#followEdits();
   }
 
+  #tell(note: Note): void {
+    if (this.#stored !== undefined && note.type === 'permission_pending') this.#stored.push(note);
+    else this.#options.onNote?.(note);
+  }
+
   #feed(input: Input): void {
     if (this.#closed) return;
-    const { clock, steadyClock, onNote } = this.#options;
+    const { clock, steadyClock } = this.#options;
     const { view, notes } = step(this.#view, input, clock.now());
     this.#view = view;
     this.#notes = [...this.#notes, ...notes].slice(-MAX_NOTES);
-    for (const note of notes) onNote?.(note);
+    for (const note of notes) this.#tell(note);
     for (const look of this.#lookers) look();
     this.#cancelWake();
     const wakeMs = nextWakeMs(view);

@@ -127,7 +127,7 @@ async function put(
   const after = await lookUp(ports, record.id);
   if (after.head?.id === signed.event.id) return { ok: true };
   if (!after.complete) {
-    return refuse('unknown', `team ${record.id}: its record was sent, and may be there; what holds could not be read${sent.status === 'unknown' ? `: ${sent.reason}` : ''}`);
+    return refuse('unknown', `team ${record.id}: its ${record.status === 'deleted' ? 'deletion' : 'record'} was sent, and may be there; what holds could not be read${sent.status === 'unknown' ? `: ${sent.reason}` : ''}`);
   }
   return sent.status === 'unknown' ? refuse('unavailable', sent.reason) : refuse('overtaken', 'team: its record was written elsewhere meanwhile');
 }

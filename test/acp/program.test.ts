@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { findProgram } from '../../src/acp/index.ts';
+import { findNotExecutable, findProgram } from '../../src/acp/index.ts';
 import { temporaryDirectory } from '../setup/temp.ts';
 
 it('finds a program as the system will', () => {
@@ -23,4 +23,8 @@ it('finds a program as the system will', () => {
   expect(has(join(bin, 'agent'), '')).toBe(true);
   expect(has('./agent', bin)).toBe(false);
   expect([has('text', bin), has('folder', bin), has('', bin)]).toEqual([false, false, false]);
+  // What cannot be looked at is passed over: a file among the folders of PATH, a name beyond what a file may have.
+  const path = `${join(bin, 'text')}:${bin}`;
+  expect([has('agent', path), findNotExecutable({ command: 'text', cwd, env: { PATH: path } })]).toEqual([true, join(bin, 'text')]);
+  expect([findNotExecutable({ command: 'none', cwd, env: { PATH: path } }), findNotExecutable({ command: 'x'.repeat(300), cwd, env: { PATH: bin } })]).toEqual([undefined, undefined]);
 });

@@ -151,6 +151,11 @@ describe('an agent that is ill', () => {
     writeFileSync(join(directory, 'agent'), '#!/no/such/python\n', { mode: 0o755 });
     const { code, findings } = await doctor(directory, 'helper');
     expect([code, findings.at(-1)]).toMatchObject([1, { about: 'start', what: expect.stringContaining('/no/such/python') as unknown, mend: expect.stringContaining('put /no/such/python there') as unknown }]);
+    writeFileSync(join(directory, 'agent'), '#!/bin/sh\r\nexit 0\r\n');
+    expect((await doctor(directory, 'helper')).findings.at(-1)).toMatchObject({ what: expect.stringContaining('/bin/sh\\u{d}') as unknown, mend: 'its lines end in CR LF: save it with the line ends of Unix' });
+    // What cannot be looked at on the way is no trouble of its own.
+    const { findings: some } = await doctor(home({ adapter: `{ command: no-such }, env: { PATH: "${join(directory, 'agent')}" }` }), 'helper');
+    expect(some).toMatchObject([{ about: 'program', what: 'there is no program no-such' }]);
   });
 
   it.each([['', true], [', like: codex', false]])('is one of the catalogue by its program, and is described%s: told that it has a profile: %s', async (like, told) => {

@@ -148,6 +148,8 @@ describe('the top of the file', () => {
     ['relay: embedded\nagent: x', 'skep.yaml:2: agent: unknown member, did you mean agents?'],
     ['relay: embedded\nrelay: embedded', 'skep.yaml:2: relay: the same member twice'],
     ['relay: embedded\nnsec1qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqsmhltgl: 1\nnsec1qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqsmhltgl: 1', 'skep.yaml:3: the same member twice'],
+    ['relay: embedded\nbee2: 1\nbee2: 1', 'skep.yaml:3: bee2: the same member twice'],
+    ['relay: embedded\nsk-abcdefgh1: 1\nsk-abcdefgh1: 1', 'skep.yaml:3: the same member twice'],
     ['relay: embedded\nlog: !!js/function info', 'skep.yaml:2: a YAML tag that is not known here'],
     ['relay: [', 'skep.yaml:'],
     ['\trelay: x', 'skep.yaml:1: a tab as indentation; use spaces'],

@@ -62,6 +62,7 @@ it.each(['load', 'resume'])('kill -9: gone on with by session/%s, twice, and not
   const first = await up();
   const root = await first.ask('one');
   const [, session] = await nth(1);
+  await between();
   await first.ask('two', root);
   await nth(2);
   await between();

@@ -268,7 +268,7 @@ export const PITFALLS: readonly Pitfall[] = [
   },
   {
     section: 'Cancel and time', fault: 'a thousand turns that fail',
-    tests: [['test/supervisor/days.test.ts', '1,000 turns that fail leave no timer and no handle, and a stop takes less than two seconds']],
+    tests: [['test/supervisor/days.test.ts', '1,000 turns that fail leave no timer and no handle, and a stop waits for nothing']],
   },
   {
     section: 'Days', fault: 'threads without end',

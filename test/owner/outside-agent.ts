@@ -18,6 +18,8 @@ export interface CardWords {
   readonly p?: string;
   readonly optionIds?: readonly [string, string];
   readonly labels?: readonly [string, string];
+  /** How long before now it was written. */
+  readonly agoSec?: number;
 }
 
 export interface Telling {
@@ -75,12 +77,12 @@ export class OutsideAgent {
   }
 
   /** A card in the channel; the event and its nonce. */
-  async card(channelId: string, { nonce = randomUUID(), description = 'Run ls (ls -la)', expiresInSec = 300, p = this.#owner, optionIds = ['yes-1', 'no-1'], labels = ['Allow once', 'Deny'] }: CardWords = {}): Promise<{ readonly event: Event; readonly nonce: string; readonly content: object }> {
+  async card(channelId: string, { nonce = randomUUID(), description = 'Run ls (ls -la)', expiresInSec = 300, p = this.#owner, optionIds = ['yes-1', 'no-1'], labels = ['Allow once', 'Deny'], agoSec = 0 }: CardWords = {}): Promise<{ readonly event: Event; readonly nonce: string; readonly content: object }> {
     const content = {
       description, expiresAt: now() + expiresInSec, labels: { [optionIds[0]]: labels[0], [optionIds[1]]: labels[1] },
       optionIds, requestNonce: nonce, sessionId: 's-1', state: 'pending', turnId: 't-1', v: 1,
     };
-    const event = await this.publish(9, [['h', channelId], ['p', p]], JSON.stringify(content));
+    const event = await this.publish(9, [['h', channelId], ['p', p]], JSON.stringify(content), now() - agoSec);
     return { event, nonce, content };
   }
 
@@ -89,8 +91,8 @@ export class OutsideAgent {
     return this.publish(40003, [['h', channelId], ['e', card.event.id]], JSON.stringify(content));
   }
 
-  async publish(kind: number, tags: readonly (readonly string[])[], content: string): Promise<Event> {
-    const event = finalizeEvent({ kind, content, tags: tags.map((tag) => [...tag]), created_at: now() }, this.#key);
+  async publish(kind: number, tags: readonly (readonly string[])[], content: string, createdAtSec = now()): Promise<Event> {
+    const event = finalizeEvent({ kind, content, tags: tags.map((tag) => [...tag]), created_at: createdAtSec }, this.#key);
     await this.#relay.publish(event);
     return event;
   }

@@ -59,6 +59,21 @@ it('tells people and scripts the same story, until a signal', async () => {
   ]));
 }, PATIENCE_MS);
 
+it('begins with the requests that wait, oldest first: one that has ended is told as ended alone', async () => {
+  const { agent, relay } = await openBox();
+  await agent.card(CHANNEL, { nonce: 'first', agoSec: 20 });
+  const ended = await agent.card(CHANNEL, { nonce: 'ended', agoSec: 15 });
+  await agent.card(CHANNEL, { nonce: 'second', agoSec: 10 });
+  await agent.edit(CHANNEL, ended, 'applied', 'yes-1');
+  const { notes, watch } = await deskAt(relay.url, [agentPubkey]);
+  expect(notes.map((note) => [note.type, note.type === 'permission_pending' ? note.permission.nonce : 'nonce' in note && note.nonce])).toEqual([
+    ['permission_ended', 'ended'], ['permission_pending', 'first'], ['permission_pending', 'second'],
+  ]);
+  // From then on as it happens.
+  await agent.card(CHANNEL, { nonce: 'live' });
+  await watch.until('the next one', () => notes.length === 4);
+}, PATIENCE_MS);
+
 describe('what does not count is not opened', () => {
   it('of strangers, with wrong tags, or that cannot be read; then it goes on', async () => {
     const box = await openBox();

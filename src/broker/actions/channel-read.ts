@@ -116,12 +116,12 @@ function inThread(event: VerifiedEvent, root: EventId): boolean {
 
 /**
  * Newest first, without a gap. The root is asked for by its id and so comes along however old it is; while messages
- * between may be missing from the answer, it is left for a later one. In one that is `full` they may be missing also
+ * between may be missing from the answer, it is left for a later one. In one that is full they may be missing also
  * where the root stands alone: the messages that filled it are then all of the cursor's own second, at or before it.
  */
-function contiguous(events: readonly VerifiedEvent[], root: EventId | undefined, full: boolean): readonly VerifiedEvent[] {
+function contiguous(events: readonly VerifiedEvent[], root: EventId | undefined, isFull: boolean): readonly VerifiedEvent[] {
   const ordered = events.toSorted(newestFirst);
-  const isEarly = ordered.at(-1)?.id === root && (full || ordered.length > 1);
+  const isEarly = ordered.at(-1)?.id === root && (isFull || ordered.length > 1);
   return isEarly ? ordered.slice(0, -1) : ordered;
 }
 

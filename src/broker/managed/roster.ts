@@ -17,7 +17,7 @@ export interface Roster {
   begin(): Promise<void>;
   /** Something may have changed. Never rejects. */
   look(): void;
-  /** That agent runs, or will in a moment: of all of them that is not known before `begin`. */
+  /** That agent will run in a moment: before `begin` any of them may. */
   expects(pubkey: Pubkey): boolean;
   /** Told of every agent that runs, and of every change from here on. One consumer. */
   follow(consumer: ManagedConsumer): void;
@@ -49,6 +49,8 @@ class TellingRoster implements Roster {
   /** As they were told, or are about to be. */
   #told: ReadonlyMap<Pubkey, ManagedAgent> = new Map();
   #begun = false;
+  /** What is told in a moment, or is being told. */
+  readonly #coming = new Set<ManagedChange>();
   readonly #tidied = new Set<Pubkey>();
   readonly #consumer: Promise<ManagedConsumer | undefined>;
   #follow: (consumer: ManagedConsumer | undefined) => void = () => undefined;
@@ -70,7 +72,7 @@ class TellingRoster implements Roster {
   }
 
   expects(pubkey: Pubkey): boolean {
-    return !this.#begun || this.#told.has(pubkey);
+    return !this.#begun || [...this.#coming].some((change) => change.type === 'live' && change.agent.pubkey === pubkey);
   }
 
   look(): void {
@@ -94,7 +96,10 @@ class TellingRoster implements Roster {
     this.#told = after;
     for (const pubkey of before.keys()) if (!after.has(pubkey)) this.#options.revoke(pubkey);
     const renamed = new Set(records.filter((record) => record.renamed).map(({ pubkey }) => pubkey));
-    for (const change of changesOf(before, after)) this.#then(() => this.#perform(change, renamed));
+    for (const change of changesOf(before, after)) {
+      this.#coming.add(change);
+      this.#then(() => this.#perform(change, renamed).finally(() => { this.#coming.delete(change); }));
+    }
     const deleted = records.filter(({ status, pubkey }) => status === 'deleted' && !this.#tidied.has(pubkey));
     for (const { pubkey } of deleted) {
       this.#tidied.add(pubkey);

@@ -18,7 +18,7 @@ import type { Facts } from './facts.ts';
 import { hint, ok, problem } from './finding.ts';
 import type { Finding } from './finding.ts';
 import { memoryOfTree } from './memory.ts';
-import { absent, noSession, notStarted } from './mend.ts';
+import { absent, lacking, noSession, notStarted } from './mend.ts';
 import { nodeFinding } from './node.ts';
 
 export interface Patient {
@@ -109,9 +109,10 @@ async function look({ name, adapter, wished, process: agent, directory, startMs,
   };
 }
 
-/** A program may run on an older Node than its package asks for. */
-function allTheSame({ about, is, what, mend }: Finding): Finding {
-  return about === 'node' && is === 'problem' ? hint(about, `${what}; it starts all the same`, mend ?? '') : { about, is, what, ...(mend !== undefined && { mend }) };
+/** A program may run on another Node than its package asks for, or on one of its own. */
+function allTheSame(finding: Finding): Finding {
+  const { about, is, what } = finding;
+  return about === 'node' && is === 'problem' ? { ...finding, is: 'hint', what: `${what}; it starts all the same` } : finding;
 }
 
 function opened(
@@ -162,9 +163,9 @@ function asking({ modes }: Facts, { dialect: { startMode }, asking: { by, how } 
 }
 
 function needsOf({ needs: { programs = [], trust, login } }: AdapterProfile, env: Readonly<Record<string, string>>, cwd: string): readonly Finding[] {
-  const absent = programs.filter((command) => findProgram({ command, cwd, env }) === undefined);
+  const sought = programs.map((command) => ({ command, cwd, env })).filter((one) => findProgram(one) === undefined);
   return [
-    ...absent.map((command) => problem('program', `it needs ${command}, which is not on PATH`, `install ${command}`)),
+    ...sought.map(lacking),
     ...(trust !== undefined && env[trust.name] !== trust.value ? [hint('folder', trust.without, `set ${trust.name}=${trust.value} in env where the agent's cwd is to be trusted`)] : []),
     ...(login === undefined ? [] : [ok('login', `not tried; it comes from: ${login}`)]),
   ];

@@ -25,7 +25,7 @@ export function notStarted(end: ProcessEnd, profile: AdapterProfile): Finding {
     case 'not_executable':
       return problem('start', what, executable(end.command));
     case 'no_interpreter':
-      return problem('start', what, `put ${end.interpreter ?? 'its loader'} there, or install the program anew${profile.needs.install === undefined ? '' : `: ${profile.needs.install}`}`);
+      return problem('start', what, interpreterMend(end.interpreter, profile));
     case 'start_timeout':
       return problem('start', what, `${NO_AGENT}; it may wait for a login on a terminal`);
     case 'exited_at_start':
@@ -41,6 +41,11 @@ export function notStarted(end: ProcessEnd, profile: AdapterProfile): Finding {
   }
 }
 
+function interpreterMend(interpreter: string | undefined, { needs: { install } }: AdapterProfile): string {
+  if (interpreter?.endsWith('\r') === true) return 'its lines end in CR LF: save it with the line ends of Unix';
+  return `put ${interpreter ?? 'its loader'} there, or install the program anew${install === undefined ? '' : `: ${install}`}`;
+}
+
 export function noSession(refused: SessionRefused, profile: AdapterProfile): Finding {
   const { detail } = refused;
   if (refused.code === 'timeout') return problem('session', detail, 'it may wait for its model\'s provider or a login; try it by hand');
@@ -54,6 +59,14 @@ export function absent(about: string, sought: Pick<LaunchPlan, 'command' | 'cwd'
   return path === undefined
     ? problem(about, `there is no program ${sought.command}`, missing(profile))
     : problem(about, `${path} may not be executed`, executable(path));
+}
+
+/** The same of a program that the agent needs beside its own. */
+export function lacking(sought: Pick<LaunchPlan, 'command' | 'cwd' | 'env'>): Finding {
+  const path = findNotExecutable(sought);
+  return path === undefined
+    ? problem('program', `it needs ${sought.command}, which is not on PATH`, `install ${sought.command}`)
+    : problem('program', `it needs ${path}, which may not be executed`, executable(path));
 }
 
 function executable(path: string): string {

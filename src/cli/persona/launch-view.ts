@@ -4,6 +4,7 @@ import { excerpt, shortId, unreachable } from '../../model/index.ts';
 import type { Refusal } from '../../model/index.ts';
 import { toNpub } from '../../nostr/index.ts';
 import type { LaunchPlan, TeamFacts } from '../../persona/index.ts';
+import { MAX_MEND } from '../doctor/finding.ts';
 import type { Finding } from '../doctor/finding.ts';
 import { plural, safe } from '../print.ts';
 import { textJson } from './saving.ts';
@@ -72,8 +73,8 @@ export function planLines(view: PlanView): readonly string[] {
     ...(session === undefined ? [] : [`  session  ${session}${unsaid === undefined ? '' : `: its persona ${unsaid} is not on the relay, or cannot be read`}`]),
     ...(model === undefined || model.delivered === null ? [] : [`  model    ${safe(model.delivered)}, ${modelText(model)}`]),
     `  adapter  ${agent.adapter.name}: ${safe(program.what)}`,
-    ...(program.mend === undefined ? [] : [`           → ${program.mend}`]),
-    doesStart(view) ? 'would start' : `would not start: ${said.by === 'nobody' ? excerpt(said.refusal.detail, MAX_REASON) : 'its program is not there'}`,
+    ...(program.mend === undefined ? [] : [`           → ${excerpt(program.mend, MAX_MEND)}`]),
+    doesStart(view) ? 'would start' : `would not start: ${said.by === 'nobody' ? excerpt(said.refusal.detail, MAX_REASON) : safe(program.what)}`,
   ];
 }
 

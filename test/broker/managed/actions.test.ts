@@ -1,5 +1,5 @@
 /** `agents.create`, `.update` and `.delete` on a real broker, a real database and the relay in the box. */
-import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { openUpstream } from '../../../src/broker/upstream/index.ts';
@@ -156,6 +156,18 @@ describe('a credential of an agent that was made', () => {
     expect(await ask()).toBe('succeeded, replayed');
     await made.box.act('r-3', 'agents.delete', { target: { pubkey: agent } });
     expect(await ask()).toBe('failed/unauthenticated');
+  });
+
+  it('is when its agent cannot be started', async () => {
+    const made = await openManagedBox();
+    const agent = keyOf(await made.box.act('r-1', 'agents.create', CREATE));
+    await until(() => made.changes.length === 1);
+    const issued = await made.box.broker.credentials.issue({ agent });
+    const token = issued.ok ? issued.issued.token : expect.fail(issued.detail);
+    rmSync(join(made.box.directory, 'agents', `${agent}.key`));
+    await made.box.restart();
+    const ask = async (): Promise<string> => told(await post(made.box.broker.endpoint, token, requestBytes('r-1', 'storage.address', { slug: 'core' })));
+    await vi.waitFor(async () => { expect(await ask()).toBe('failed/unauthenticated'); }, { timeout: 30_000 });
   });
 });
 

@@ -123,7 +123,7 @@ it('says why an agent would not be started', async () => {
   const plain = await inPlace(box, 'launch', 'plan', 'plain');
   expect(plain).toMatchObject({ code: 1, stderr: '' });
   expect(plain.stdout).toContain('  own      skep.yaml, 12 bytes, sha256 ');
-  expect(plain.stdout).toMatch(/ {2}session {2}thread\n {2}adapter {2}\S+: there is no program .*not-there\n {11}→ .*\nwould not start: its program is not there\n$/);
+  expect(plain.stdout).toMatch(/ {2}session {2}thread\n {2}adapter {2}\S+: there is no program .*not-there\n {11}→ .*\nwould not start: there is no program .*not-there\n$/);
   expect(await inPlace(box, 'launch', 'plan', 'nobody')).toEqual({ code: 2, stdout: '', stderr: 'skep: launch plan: no agent "nobody"; there are helper, plain\n' });
   for (const said of ['helper', toNpub(bob.pubkey), bob.pubkey.toUpperCase()]) expect(await inPlace(box, 'launch', 'plan', said)).toEqual({ code: 1, stdout: '', stderr: expect.stringMatching(/^skep: [^\n]+\n$/) });
 }, PATIENCE_MS);
