@@ -3,12 +3,16 @@ import type { LaunchedReport, LaunchReport } from '../control/index.ts';
 import { excerpt, shortId } from '../model/index.ts';
 import { ago, plural, row, safe } from './print.ts';
 
+const STATES: Readonly<Record<LaunchReport['status'], string>> = {
+  running: 'started', refused: 'not started', reading: 'not started yet: what its owner says is being read',
+};
+
 export function launchLines(report: LaunchReport, nowMs: number): readonly string[] {
   const { name, persona, status, reason, runId, startedAtSec, pinned, current, drift, pendingRecords } = report;
   const of = persona === undefined ? 'of its own event' : `of ${safe(persona)}`;
   const since = runId === undefined || startedAtSec === undefined ? [] : [`run ${safe(runId).slice(0, 8)} since ${ago(nowMs - startedAtSec * 1_000)}`];
   return [
-    [`${safe(name)}  ${of}`, status === 'running' ? 'started' : 'not started', ...since].join(', '),
+    [`${safe(name)}  ${of}`, STATES[status], ...since].join(', '),
     ...(reason === undefined ? [] : [row(status === 'running' ? 'now' : 'because', excerpt(reason, 600))]),
     ...(pinned === undefined ? [] : [row('told', ownText(pinned)), ...teamRows(pinned)]),
     ...(current === undefined || drift.length === 0 ? [] : [row('now', ownText(current)), ...teamRows(current)]),

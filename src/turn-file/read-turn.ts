@@ -26,6 +26,7 @@ const recorded = closed<{ readonly provenance?: unknown; readonly input: TurnInp
 const turn: Reader<Turn> = (value, path) => {
   const members = typeof value === 'object' && value !== null && !Array.isArray(value) ? Object.keys(value) : [];
   if (members.includes('input')) return { input: recorded(value, path).input, at: 'input.' };
+  if (members.includes('operator')) return refuse(path, 'a turn with messages (one that no message asked for is for skep replay)', value);
   if (members.includes('steps')) return refuse(path, 'one turn (a recorded stream is for skep replay)', value);
   return { input: turnInput(value, path), at: '' };
 };

@@ -47,6 +47,7 @@ it('tells of an agent that is not started why, and of one that is what it was to
   const calm = { name: 'helper', pubkey: AGENT, drift: [], pendingRecords: 0 } as const;
   const linesOf = (one: LaunchReport): readonly string[] => statusLines({ ...report, agents: [], launches: [one] }, NOW_MS).slice(-3);
   expect(linesOf({ ...calm, status: 'refused', reason: 'definition bee: its owner has none on the relay; skep persona new bee makes one' })).toEqual(['', 'helper  of its own event, not started', '  because  definition bee: its owner has none on the relay; skep persona new bee makes one']);
+  expect(linesOf({ ...calm, status: 'reading' }).at(-1)).toBe('helper  of its own event, not started yet: what its owner says is being read');
   const nothing = { own: { source: 'none', sha256: null }, team: { teams: [], sha256: null }, sessionPolicy: 'channel', model: { id: null } } as const;
   const told = (source: 'none' | 'legacy' | 'definition'): string | undefined =>
     linesOf({ ...calm, status: 'running', pinned: { ...nothing, own: { source, sha256: null } } }).at(-1);

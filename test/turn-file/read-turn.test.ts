@@ -57,6 +57,7 @@ describe('a turn is refused for', () => {
     ['no JSON', `${INPUT}]`, '$: expected nothing after the value, found "]"', INPUT.split('\n').length],
     ['nothing at all', '', '$: expected a JSON value, found the end of the text', 1],
     ['another value', '\n[]', '$: expected an object, found an array of 0', 2],
+    ['a turn that no message asked for', '{"operator": {"v": 1}}', '$: expected a turn with messages (one that no message asked for is for skep replay), found an object', 1],
     ['a recorded stream', '{"v": 1, "steps": []}', '$: expected one turn (a recorded stream is for skep replay), found an object', 1],
     ['a recorded turn with a member of its own', '{"input": {},\n"note": 1}', 'note: expected no member of this name, found 1', 2],
     ['a recorded turn that is wrong inside', `{"provenance": "made",\n"input": ${changed('"v": 1', '"v": 2')}}`, 'input.v: expected 1, found 2', 3],
