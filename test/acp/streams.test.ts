@@ -69,7 +69,7 @@ describe('stdout', () => {
     expect(outcome.seen.text.length).toBe(65_536);
   });
 
-  it.each([20, 33, 60])('of a line of %d MB ends this agent, and another one answers meanwhile', async (megabytes) => {
+  it.each([20, 33, 60])('of a line of %d MB ends this agent, and another one answers meanwhile, within a second', async (megabytes) => {
     const other = await start({ rules: [{ do: [{ say: 'here' }] }] });
     const session = await open(other);
     const long = await start(rule({ say: { text: 'x'.repeat(1_000), repeat: megabytes * 1_000 } }));
@@ -85,7 +85,7 @@ describe('stdout', () => {
     });
     lag.disable();
     // It is thrown away as it comes. A machine that is busy with writing 60 MB lags by itself.
-    expect(lag.max / 1e6).toBeLessThan(2_000);
+    expect(lag.max / 1e6).toBeLessThan(1_000);
     expect(await long.process.ended).toMatchObject({ how: 'protocol' });
     expect(await say(other.process, session)).toMatchObject({ status: 'ended', seen: { text: 'here' } });
   });

@@ -30,7 +30,7 @@ async function heapBytes(): Promise<number> {
 
 const handles = (): number => process.getActiveResourcesInfo().filter((name) => name !== 'Immediate').length;
 
-it('1,000 turns that fail leave no timer and no handle, and a stop waits for nothing', async () => {
+it('1,000 turns that fail leave no timer and no handle, and a stop takes less than two seconds', async () => {
   const at = openBench({ script: { rules: [{ do: [{ error: { code: -32_603, message: 'no' } }] }] } });
   await at.nth('process_started');
   const fail = async (messages: number): Promise<void> => {
@@ -52,7 +52,7 @@ it('1,000 turns that fail leave no timer and no handle, and a stop waits for not
   expect(at.agent.snapshot().inbox).toMatchObject({ queued: 0, dispatched: 0, dead: 91 });
   const begun = performance.now();
   await at.agent.stop(0);
-  expect(performance.now() - begun).toBeLessThan(10_000);
+  expect(performance.now() - begun).toBeLessThan(2_000);
 }, PATIENCE_MS);
 
 it('turns in threads that are always new leave the heap, the timers and the sessions as they were', async () => {
