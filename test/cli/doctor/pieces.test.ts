@@ -1,11 +1,14 @@
 /** The parts of the check-up that need no program: what is read of answers, and which mend goes with which trouble. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { findAdapter } from '../../../adapters/index.ts';
 import type { AdapterProfile } from '../../../adapters/index.ts';
 import { readFacts } from '../../../src/cli/doctor/facts.ts';
 import { sumOfTree } from '../../../src/cli/doctor/memory.ts';
-import { noSession, notStarted } from '../../../src/cli/doctor/mend.ts';
+import { lacking, noSession, notStarted } from '../../../src/cli/doctor/mend.ts';
 import { isAtLeast } from '../../../src/cli/doctor/node.ts';
+import { temporaryDirectory } from '../../setup/temp.ts';
 
 function profile(name: string): AdapterProfile {
   const found = findAdapter(name);
@@ -33,6 +36,15 @@ describe('what an agent tells', () => {
 });
 
 describe('the mend', () => {
+  it('of a program that the agent needs beside its own is to install it, or to let it be run', () => {
+    const cwd = temporaryDirectory();
+    const sought = { command: 'tool', cwd, env: { PATH: cwd } };
+    expect(lacking(sought)).toEqual({ about: 'program', is: 'problem', what: 'it needs tool, which is not on PATH', mend: 'install tool' });
+    const path = join(cwd, 'tool');
+    writeFileSync(path, '', { mode: 0o644 });
+    expect(lacking(sought)).toMatchObject({ what: `it needs ${path}, which may not be executed`, mend: `make it executable: chmod +x ${path}` });
+  });
+
   const exited = (stderrTail: string): Parameters<typeof notStarted>[0] => ({ how: 'exited_at_start', command: 'x', exitCode: 1, stderrTail });
 
   it.each([
